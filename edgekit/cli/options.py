@@ -1,0 +1,49 @@
+"""Options that several commands share, each a named decorator."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+from click.shell_completion import CompletionItem
+
+
+class TargetName(click.ParamType):
+    """A target's name, completed by the shell from the profiles found."""
+
+    name = "target"
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """The names that begin with what was typed."""
+        from edgekit import target
+
+        return [CompletionItem(t.name, help=t.title) for t in target.find_all() if t.name.startswith(incomplete)]
+
+
+class Size(click.ParamType):
+    """N, or H,W, in pixels."""
+
+    name = "N|H,W"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, int]:
+        """Read `640` or `480,640`."""
+        if isinstance(value, (tuple, list)):
+            return (int(value[0]), int(value[1]))
+        try:
+            sides = [int(part) for part in str(value).replace("x", ",").split(",")]
+        except ValueError:
+            sides = []
+        if len(sides) not in (1, 2) or min(sides) < 1:
+            self.fail(f"{value!r} is no size: give 640, or 480,640 (height,width)", param, ctx)
+        return (sides[0], sides[-1])
+
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+target_option = click.option(
+    "--target", type=TargetName(), help="Variant to use; the one for this machine if not given."
+)
+package_argument = click.argument("package", type=click.Path(path_type=Path))
+conf_option = click.option("--conf", type=click.FloatRange(0, 1), help="Lowest score that is kept.")
+iou_option = click.option("--iou", type=click.FloatRange(0, 1), help="NMS: drop a box that overlaps a better one by more.")
+max_det_option = click.option("--max-det", type=click.IntRange(1), help="Most detections per image.")

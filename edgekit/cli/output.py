@@ -1,0 +1,70 @@
+"""The one way out: data to stdout, everything else to stderr. Nobody else prints."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import click
+
+
+def show(data: Mapping[str, Any], *, as_json: bool, text: str) -> None:
+    """Print `data` as one JSON object, or `text` for a person."""
+    click.echo(json.dumps(data, ensure_ascii=False, allow_nan=False) if as_json else text)
+
+
+def line(text: str) -> None:
+    """One line of data: a JSON lines record, a file name."""
+    click.echo(text)
+
+
+def note(message: str) -> None:
+    """Something to know, on stderr."""
+    click.secho(message, err=True, dim=_coloured())
+
+
+def warn(message: str) -> None:
+    """Something to be wary of, on stderr."""
+    click.echo(click.style("warning: ", fg="yellow" if _coloured() else None) + message, err=True)
+
+
+def error(message: str, hint: str | None) -> None:
+    """What went wrong, and what to type next."""
+    click.echo(click.style("error: ", fg="red" if _coloured() else None) + message, err=True)
+    if hint:
+        click.echo(f"  try: {hint}", err=True)
+
+
+def table(headers: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """Columns of text, two spaces apart; columns of numbers are aligned to the right."""
+    cells = [[str(c) for c in row] for row in rows]
+    widths = [max(len(c) for c in column) for column in zip(headers, *cells, strict=True)]
+    right = [bool(rows) and all(isinstance(row[i], (int, float)) for row in rows) for i in range(len(headers))]
+
+    def joined(row: Sequence[str]) -> str:
+        padded = (c.rjust(w) if r else c.ljust(w) for c, w, r in zip(row, widths, right, strict=True))
+        return "  ".join(padded).rstrip()
+
+    return "\n".join(joined(row) for row in [list(headers), *cells])
+
+
+@contextmanager
+def progress(label: str) -> Iterator[Any]:
+    """A progress callback `(step, done, total)`: a bar on a terminal, nothing elsewhere."""
+    if not sys.stderr.isatty():
+        yield lambda step, done, total: None
+        return
+    with click.progressbar(length=100, label=label, file=sys.stderr, show_eta=False, item_show_func=str) as bar:
+
+        def update(step: str, done: int, total: int) -> None:
+            bar.update(int(100 * done / max(total, 1)) - bar.pos, step)
+
+        yield update
+
+
+def _coloured() -> bool:
+    return sys.stderr.isatty() and "NO_COLOR" not in os.environ
