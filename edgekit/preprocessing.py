@@ -65,7 +65,8 @@ class Preprocess:
             if key not in known:
                 near = difflib.get_close_matches(str(key), known, n=1)
                 raise UsageError(
-                    f"pre-processing has no key {key!r}", hint=f"did you mean {near[0]!r}?" if near else f"keys: {', '.join(sorted(known))}"
+                    f"pre-processing has no key {key!r}",
+                    hint=f"did you mean {near[0]!r}?" if near else f"keys: {', '.join(sorted(known))}",
                 )
         return cls(**{key: _value(key, value) for key, value in data.items()})
 
@@ -93,7 +94,9 @@ def _value(key: str, value: Any) -> Any:
     if key == "scale":
         return float(value)
     if value != int(value) or value < (0 if key == "pad_value" else 1) or (key == "pad_value" and value > 255):
-        raise UsageError(f"pre-processing: {key} is {value!r}, must be a whole number of {'0 to 255' if key == 'pad_value' else 'at least 1'}")
+        raise UsageError(
+            f"pre-processing: {key} is {value!r}, must be a whole number of {'0 to 255' if key == 'pad_value' else 'at least 1'}"
+        )
     return int(value)
 
 
@@ -108,7 +111,7 @@ def _numbers(key: str, value: Any, count: int) -> tuple[float, ...]:
 
 
 # yolo: Ultralytics LetterBox. yolox: Megvii's ValTransform pads at the bottom right and keeps 0-255 BGR.
-# imagenet: torchvision's reference transform.
+# imagenet: torchvision's reference transform. yolo-classify: Ultralytics' classify_transforms, without a margin.
 PRESETS: Mapping[str, Preprocess] = {
     "yolo": Preprocess(),
     "yolox": Preprocess(pad_position="top-left", color="BGR", scale=1.0),
@@ -116,6 +119,7 @@ PRESETS: Mapping[str, Preprocess] = {
     "imagenet": Preprocess(
         resize="crop", size=(224, 224), shorter_side=256, mean=(0.485, 0.456, 0.406), std=(0.229, 0.224, 0.225)
     ),
+    "yolo-classify": Preprocess(resize="crop", size=(224, 224), shorter_side=224),
 }
 
 DECODER_PRESETS: Mapping[str, str] = {
@@ -128,7 +132,9 @@ DECODER_PRESETS: Mapping[str, str] = {
 }
 
 
-def preset(name: str, *, size: tuple[int, int] | None = None, layout: Layout = "NCHW", dtype: Dtype = "float32") -> Preprocess:
+def preset(
+    name: str, *, size: tuple[int, int] | None = None, layout: Layout = "NCHW", dtype: Dtype = "float32"
+) -> Preprocess:
     """A named preset for a model's input size, layout and dtype.
 
     A uint8 input gets the pixels as they are: such a graph normalizes by itself.
@@ -138,7 +144,10 @@ def preset(name: str, *, size: tuple[int, int] | None = None, layout: Layout = "
     """
     if name not in PRESETS:
         near = difflib.get_close_matches(name, PRESETS, n=1)
-        raise UsageError(f"no pre-processing preset {name!r}", hint=f"did you mean {near[0]!r}?" if near else f"presets: {', '.join(PRESETS)}")
+        raise UsageError(
+            f"no pre-processing preset {name!r}",
+            hint=f"did you mean {near[0]!r}?" if near else f"presets: {', '.join(PRESETS)}",
+        )
     return fitted(PRESETS[name], size=size, layout=layout, dtype=dtype)
 
 

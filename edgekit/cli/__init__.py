@@ -143,7 +143,8 @@ def _report(failure: Exception) -> int:
         output.error("out of memory", None)
         return 1
     output.error(
-        f"unexpected {type(failure).__name__}: {_first_line(failure)}", "the same command with `edgekit --debug ...` shows where"
+        f"unexpected {type(failure).__name__}: {_first_line(failure)}",
+        "the same command with `edgekit --debug ...` shows where",
     )
     return 1
 

@@ -45,5 +45,7 @@ target_option = click.option(
 )
 package_argument = click.argument("package", type=click.Path(path_type=Path))
 conf_option = click.option("--conf", type=click.FloatRange(0, 1), help="Lowest score that is kept.")
-iou_option = click.option("--iou", type=click.FloatRange(0, 1), help="NMS: drop a box that overlaps a better one by more.")
+iou_option = click.option(
+    "--iou", type=click.FloatRange(0, 1), help="NMS: drop a box that overlaps a better one by more."
+)
 max_det_option = click.option("--max-det", type=click.IntRange(1), help="Most detections per image.")

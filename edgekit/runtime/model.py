@@ -1,0 +1,194 @@
+"""A model that is ready to run: images in, results in the pixels of those images out."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from edgekit.errors import ModelError, UsageError
+from edgekit.manifest import Interface, Variant
+from edgekit.runtime import image as images
+from edgekit.runtime import interface as interfaces
+from edgekit.runtime import placement, session as sessions
+from edgekit.runtime.result import Result
+from edgekit.runtime.sources import Source
+from edgekit.runtime.transform import Geometry, Transform
+from edgekit.tasks import decoders
+from edgekit.tasks.concatenation import concatenate
+from edgekit.tasks.predictions import Prediction, Settings
+
+Array = NDArray[Any]
+ImageLike = Any  # a path, a (H, W, 3) BGR or (H, W) grey uint8 array, a PIL image, or a Source
+
+
+class Model:
+    """A session with its pre-processing and decoder. Input buffers are allocated once: one thread at a time.
+
+    >>> model = edgekit.load("yolov8n-cpu-x86_64")  # doctest: +SKIP
+    >>> model("bus.jpg", conf=0.25).boxes.xyxy      # doctest: +SKIP
+    """
+
+    def __init__(
+        self,
+        session: Any,
+        interface: Interface,
+        *,
+        path: Path,
+        variant: Variant | None = None,
+        notices: Iterable[str] = (),
+    ) -> None:
+        self.session = session
+        self.interface = interface
+        self.path = path
+        self.variant = variant
+        self.notices = tuple(notices)  # what was guessed or passed over, a sentence each
+        self.placement = placement.recorded(session)
+        self._transform = Transform(interface.preprocess) if interface.preprocess else None
+        self._decoder = self._make_decoder()
+        self._feed = self._make_feed()
+        self._image = next((i.name for i in interface.inputs if i.role == "image"), None)
+        self._outputs = [o.name for o in interface.outputs]
+
+    @property
+    def names(self) -> Mapping[int, str]:
+        """Class names by id; empty where the model carries none."""
+        names: Mapping[int, str] = self.interface.metadata.get("names") or {}
+        return names
+
+    @property
+    def providers(self) -> list[str]:
+        """The session's providers, in the order in which they were asked."""
+        return list(self.session.get_providers())
+
+    @property
+    def provider_options(self) -> dict[str, dict[str, str]]:
+        """What each provider was given."""
+        return dict(self.session.get_provider_options())
+
+    def settings(
+        self,
+        *,
+        conf: float | None = None,
+        iou: float | None = None,
+        max_detections: int | None = None,
+        class_agnostic: bool | None = None,
+    ) -> Settings:
+        """Post-processing settings: what is given, over the package's, over the defaults."""
+        given = {"conf": conf, "iou": iou, "max_detections": max_detections, "class_agnostic": class_agnostic}
+        defaults = Settings(**self.interface.postprocess)
+        return replace(defaults, **{key: value for key, value in given.items() if value is not None})
+
+    def __call__(self, source: ImageLike | list[ImageLike], **settings: Any) -> Any:
+        """Run on one image, or on a list of them.
+
+        Args:
+            source: a path, a BGR or grey uint8 array, a PIL image, or a list of those.
+            settings: conf, iou, max_detections, class_agnostic.
+
+        Returns:
+            A `Result` for one image, a list of them for a list.
+
+        Raises:
+            UsageError: an image cannot be read, or the model takes no image.
+        """
+        if isinstance(source, (list, tuple)):
+            return list(self.stream(source, **settings))
+        return next(self.stream([source], **settings))
+
+    def stream(self, sources: Iterable[ImageLike], **settings: Any) -> Iterator[Result]:
+        """Results one by one: an image and its outputs are in memory, not all of them."""
+        chosen = self.settings(**settings)
+        for source in sources:
+            name, image = _opened(source)
+            yield self._one(name, image, chosen)
+
+    def run(self, feed: Mapping[str, Array]) -> dict[str, Array]:
+        """Named outputs after concatenation: a task's separate outputs joined into one array.
+
+        Models with labels, boxes and scores give `detections`, (B, N, 6): x1 y1 x2 y2 score class, in pixels of the
+        model's input. Everything else comes as the session gave it.
+        """
+        outputs = self.raw(feed)
+        parts = getattr(self._decoder, "parts", None)
+        if parts is None:
+            return outputs
+        labels, boxes, scores = parts(outputs)
+        return {"detections": concatenate(boxes, scores, labels)}
+
+    def raw(self, feed: Mapping[str, Array]) -> dict[str, Array]:
+        """What the session returns, by output name."""
+        try:
+            return dict(zip(self._outputs, self.session.run(self._outputs, dict(feed)), strict=True))
+        except Exception as e:  # onnxruntime raises plain ones
+            raise sessions.explain_run(e, str(self.path)) from e
+
+    def decode(self, outputs: Mapping[str, Array], settings: Settings) -> list[Prediction]:
+        """The predictions for each image of a batch, in pixels of the model's input."""
+        if self._decoder is None:
+            raise ModelError(f"{self.path} has task raw: its outputs have no decoder")
+        return self._decoder(outputs, settings)
+
+    def prepare(self, image: NDArray[np.uint8]) -> tuple[dict[str, Array], Geometry]:
+        """The feed for one (H, W, 3) BGR image. It is the model's own buffer: the next image overwrites it."""
+        if self._transform is None or self._image is None:
+            wanted = ", ".join(f"{i.name} {i.dtype}{list(i.shape)}" for i in self.interface.inputs)
+            raise UsageError(f"{self.path} takes no image but {wanted}", hint="model.run({...}) in Python")
+        tensor, geometry = self._transform(image)
+        self._feed[self._image][:1] = tensor
+        return self._feed, geometry
+
+    def warmup(self) -> None:
+        """Run once on a grey image, so that the first real one is not the slow one."""
+        self.raw(interfaces.grey_feed(self.interface.inputs, self._size()))
+
+    def _one(self, name: str, image: NDArray[np.uint8], settings: Settings) -> Result:
+        start = time.perf_counter()
+        feed, geometry = self.prepare(image)
+        prepared = time.perf_counter()
+        outputs = self.raw(feed)
+        inferred = time.perf_counter()
+        prediction = self.decode(outputs, settings)[0] if self._decoder else None
+        decoded = time.perf_counter()
+        speed = {
+            "preprocess": (prepared - start) * 1e3,
+            "inference": (inferred - prepared) * 1e3,
+            "postprocess": (decoded - inferred) * 1e3,
+        }
+        if prediction is None:
+            return Result.from_outputs(outputs, source=name, image=image, names=self.names, speed=speed)
+        return Result.from_prediction(
+            prediction, geometry, source=name, image=image, names=self.names, speed=speed, task=self.interface.task
+        )
+
+    def _size(self) -> tuple[int, int] | None:
+        return self.interface.preprocess.size if self.interface.preprocess else None
+
+    def _make_decoder(self) -> Any:
+        if self.interface.decoder is None:
+            return None
+        return decoders.get(self.interface.decoder).build(self._size() or (0, 0), self.interface.decoder_options)
+
+    def _make_feed(self) -> dict[str, Array]:
+        """The buffers that are fed at each run; the image's part is rewritten in place."""
+        feed = interfaces.grey_feed(self.interface.inputs, self._size())
+        for spec in self.interface.inputs:
+            # a batch of one is the transform's own buffer, without a copy
+            if spec.role == "image" and self._transform and feed[spec.name].shape[0] == 1:
+                feed[spec.name] = self._transform.buffer
+        return feed
+
+
+def _opened(source: ImageLike) -> tuple[str, NDArray[np.uint8]]:
+    """The name and the pixels of whatever was given."""
+    if isinstance(source, Source):
+        return source.name, source.read()
+    if isinstance(source, (str, Path)):
+        return str(source), images.read(Path(source))
+    return "array" if isinstance(source, np.ndarray) else "image", images.as_image(source)
+

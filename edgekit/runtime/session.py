@@ -1,0 +1,149 @@
+"""One onnxruntime session: options, threads, and what its errors mean."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from edgekit.errors import DependencyError, EdgekitError, ModelError, ProviderError, UsageError
+from edgekit.modelfile import FETCH_AGAIN
+from edgekit.runtime.providers import CPU
+
+Optimization = Literal["disable", "basic", "extended", "all"]
+# onnxruntime accepts mistyped keys in silence (facts: toolchains, "Failures"): only these may come from a package
+SESSION_KEYS = frozenset(
+    {
+        "session.intra_op.allow_spinning",
+        "session.inter_op.allow_spinning",
+        "session.set_denormal_as_zero",
+        "session.x64quantprecision",
+        "session.dynamic_block_base",
+        "mlas.disable_kleidiai",
+        "optimization.enable_gelu_approximation",
+        "memory.enable_memory_arena_shrinkage",
+    }
+)
+SPINNING = "session.intra_op.allow_spinning"
+RECORD_PLACEMENT = "session.record_ep_graph_assignment_info"
+
+
+def onnxruntime() -> Any:
+    """The onnxruntime module.
+
+    Raises:
+        DependencyError: it is not installed, or cannot load.
+    """
+    try:
+        import onnxruntime as ort
+    except ImportError as e:
+        if isinstance(e, ModuleNotFoundError) and e.name == "onnxruntime":
+            raise DependencyError("onnxruntime is not installed", hint='pip install "edgekit[cpu]"') from e
+        raise DependencyError(
+            f"onnxruntime is installed and cannot load: {e}", hint='pip install --force-reinstall "edgekit[cpu]"'
+        ) from e
+    if not hasattr(ort, "InferenceSession"):
+        # what two distributions leave behind when one of them is removed
+        raise DependencyError("onnxruntime is installed in part only", hint="pip install --force-reinstall onnxruntime")
+    return ort
+
+
+def create(
+    model: Path | bytes,
+    *,
+    provider: str = CPU,
+    provider_options: Mapping[str, str] | None = None,
+    session_options: Mapping[str, str] | None = None,
+    optimization: Optimization = "all",
+    record_placement: bool = False,
+    name: str | None = None,
+) -> Any:
+    """An `InferenceSession` that never falls back to another provider by itself.
+
+    Args:
+        model: a file, or the bytes of one (without external data).
+        name: what errors call the model, where it is bytes.
+
+    Raises:
+        ProviderError: the provider is not in this onnxruntime, or refused the model.
+        ModelError: the model is damaged or newer than this onnxruntime.
+    """
+    ort = onnxruntime()
+    if provider not in ort.get_available_providers():
+        raise ProviderError(
+            f"{provider} is not in this onnxruntime {ort.__version__} (it has {', '.join(ort.get_available_providers())})"
+        )
+    options = ort.SessionOptions()
+    options.log_severity_level = 3  # warnings on a model's style are for its exporter, not for its user
+    options.intra_op_num_threads = threads()
+    options.graph_optimization_level = _level(ort, optimization)
+    for key, value in {SPINNING: "0", **(session_options or {})}.items():
+        if key not in SESSION_KEYS:
+            raise UsageError(f"onnxruntime has no session option {key!r} that a package may set")
+        options.add_session_config_entry(key, value)
+    if record_placement:
+        options.add_session_config_entry(RECORD_PLACEMENT, "1")  # ignored before onnxruntime 1.24
+    source = model if isinstance(model, bytes) else str(model)
+    try:
+        return ort.InferenceSession(
+            source, options, providers=[(provider, dict(provider_options or {}))], enable_fallback=0
+        )
+    except Exception as e:  # onnxruntime raises plain ones
+        raise explain(e, name or (str(model) if isinstance(model, Path) else "the model")) from e
+
+
+def threads() -> int:
+    """As many as the processors that this process may use: onnxruntime counts all, also in a container."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
+
+
+def explain(failure: Exception, model: str) -> EdgekitError:
+    """Tell onnxruntime's plain exceptions apart by what they mean."""
+    text = _message(failure)
+    version = onnxruntime().__version__
+    if "IR version" in text or "is under development" in text:
+        return ProviderError(
+            f"{model} is too new for onnxruntime {version}: {text}",
+            hint="package it again for this board: edgekit package MODEL -t TARGET",
+        )
+    if "Protobuf parsing failed" in text or "No graph was found" in text:
+        return ModelError(f"{model} is truncated or damaged: {FETCH_AGAIN}")
+    if "external data" in text.lower():
+        return ModelError(f"{model}: its external data cannot be read: {text}")
+    if operator := re.search(r"(\S*):(\w+)\(-?\d+\) is not a registered function/op", text):
+        domain, name = operator.groups()
+        return ProviderError(
+            f"{model} has the operator {name} of {domain or 'ai.onnx'}, which onnxruntime {version} lacks"
+        )
+    if "NOT_IMPLEMENTED" in str(failure):
+        return ProviderError(f"onnxruntime {version} cannot run {model}: {text}")
+    if "NO_SUCHFILE" in str(failure):
+        return UsageError(f"{model} does not exist")
+    return ModelError(f"onnxruntime {version} refuses {model}: {text}")
+
+
+def explain_run(failure: Exception, model: str) -> EdgekitError:
+    """The same for a failure while running: mostly an input of another shape or type."""
+    text = _message(failure)
+    if "INVALID_ARGUMENT" in str(failure) or isinstance(failure, ValueError):
+        return UsageError(f"{model} does not take this input: {text}")
+    return ProviderError(f"{model} failed while running: {text}")
+
+
+def _message(failure: Exception) -> str:
+    """What onnxruntime says behind its error code, short enough for a sentence."""
+    text = " ".join(str(failure).split())
+    text = re.sub(r"^\[ONNXRuntimeError\] : \d+ : \w+ : ", "", text)
+    return re.sub(r"^Load model from .*? failed:|Fatal error: ", "", text)[:300].strip()
+
+
+def _level(ort: Any, optimization: Optimization) -> Any:
+    levels = ort.GraphOptimizationLevel
+    return {
+        "disable": levels.ORT_DISABLE_ALL,
+        "basic": levels.ORT_ENABLE_BASIC,
+        "extended": levels.ORT_ENABLE_EXTENDED,
+        "all": levels.ORT_ENABLE_ALL,
+    }[optimization]
