@@ -37,6 +37,7 @@ class Detections:
 
     @classmethod
     def empty(cls) -> Detections:
+        """No objects."""
         return cls(np.zeros((0, 4), np.float32), np.zeros(0, np.float32), np.zeros(0, np.int64))
 
 
