@@ -1,0 +1,34 @@
+"""The decoders by name. A new one is a class in a file of its own, and a line in `_ALL`."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+
+from edgekit.errors import ModelError
+from edgekit.tasks.decoders.classify import Classify
+from edgekit.tasks.decoders.decoder import Decoder
+from edgekit.tasks.decoders.detr import Detr
+from edgekit.tasks.decoders.end2end import End2End
+from edgekit.tasks.decoders.yolov5 import YoloV5
+from edgekit.tasks.decoders.yolov8 import YoloV8
+from edgekit.tasks.decoders.yolox import YoloX
+
+_ALL: tuple[type[Decoder], ...] = (YoloV8, YoloV5, YoloX, End2End, Detr, Classify)
+
+DECODERS: Mapping[str, type[Decoder]] = {decoder.name: decoder for decoder in _ALL}
+
+
+def get(name: str) -> type[Decoder]:
+    """The decoder of this name.
+
+    Raises:
+        ModelError: there is none; the nearest name is suggested.
+    """
+    if name not in DECODERS:
+        near = difflib.get_close_matches(name, DECODERS, n=1)
+        raise ModelError(
+            f"no decoder {name!r}",
+            hint=f"did you mean {near[0]!r}?" if near else f"decoders: {', '.join(DECODERS)}",
+        )
+    return DECODERS[name]
