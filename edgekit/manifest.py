@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from edgekit import metadata
 from edgekit.errors import EdgekitError, IntegrityError, PackageError, UsageError
 from edgekit.preprocessing import Preprocess
 
@@ -236,9 +237,6 @@ def _interface_from_dict(data: Mapping[str, Any]) -> Interface:
     def specs(items: list[Mapping[str, Any]]) -> tuple[TensorSpec, ...]:
         return tuple(TensorSpec(i["name"], i["dtype"], tuple(i["shape"]), i.get("role", "tensor")) for i in items)
 
-    metadata = dict(data["metadata"])
-    if isinstance(metadata.get("names"), dict):  # JSON has text keys only
-        metadata["names"] = {int(k): v for k, v in metadata["names"].items()}
     return Interface(
         inputs=specs(data["inputs"]),
         outputs=specs(data["outputs"]),
@@ -247,7 +245,7 @@ def _interface_from_dict(data: Mapping[str, Any]) -> Interface:
         decoder_options=dict(data["decoder_options"]),
         preprocess=Preprocess.from_dict(data["preprocess"]) if data["preprocess"] else None,
         postprocess=dict(data["postprocess"]),
-        metadata=metadata,
+        metadata={key: metadata.from_json(value) for key, value in data["metadata"].items()},
     )
 
 

@@ -30,6 +30,20 @@ def to_props(metadata: Mapping[str, Any]) -> dict[str, str]:
     return {key: value if isinstance(value, str) else str(value) for key, value in metadata.items()}
 
 
+def plain(value: Any) -> Any:
+    """The same value in lists and mappings only, as JSON and YAML know them."""
+    if isinstance(value, Mapping):
+        return {key: plain(v) for key, v in value.items()}
+    return [plain(v) for v in value] if isinstance(value, (list, tuple)) else value
+
+
+def from_json(value: Any) -> Any:
+    """Undo what JSON does to mappings by class id: its keys are text."""
+    if isinstance(value, dict) and value and all(str(k).isdigit() for k in value):
+        return {int(k): v for k, v in value.items()}
+    return value
+
+
 def class_names(value: Any) -> dict[int, str]:
     """Class names by id, from a list or a mapping; empty where there are none.
 

@@ -49,3 +49,18 @@ iou_option = click.option(
     "--iou", type=click.FloatRange(0, 1), help="NMS: drop a box that overlaps a better one by more."
 )
 max_det_option = click.option("--max-det", type=click.IntRange(1), help="Most detections per image.")
+
+
+def model_options(command: Any) -> Any:
+    """What a user can say of a model file that does not say it itself."""
+    for option in (
+        click.option(
+            "--preprocess", metavar="PRESET|FILE", help="How an image becomes the input: a preset or a YAML file."
+        ),
+        click.option("--names", type=click.Path(path_type=Path), help="Class names: a text file, one a line, or YAML."),
+        click.option("--imgsz", type=Size(), help="Input size, where the model leaves it free."),
+        click.option("--decoder", help="How the outputs encode the task."),
+        click.option("--task", help="What the model does; raw gives the outputs as they are."),
+    ):
+        command = option(command)
+    return command

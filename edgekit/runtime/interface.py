@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from edgekit import metadata
 from edgekit.errors import ModelError
 from edgekit.manifest import Interface, TensorSpec
-from edgekit.preprocessing import Dtype, Layout, Preprocess, fitted, preset
+from edgekit.preprocessing import DECODER_PRESETS, Dtype, Layout, Preprocess, fitted, preset
+from edgekit.runtime.hints import Hints
 from edgekit.tasks import decoders, guess
 
 DTYPES = {
@@ -23,17 +24,6 @@ DTYPES = {
 }
 IMAGE_DTYPES = ("float32", "float16", "uint8")
 SIZE_INPUT = "orig_target_sizes"  # as the DETR family's exporters name it: (B, 2) int64, width and height
-
-
-@dataclass(frozen=True)
-class Hints:
-    """What a user says of a model; everything else is found out."""
-
-    task: str | None = None
-    decoder: str | None = None
-    size: tuple[int, int] | None = None  # height, width
-    names: Mapping[int, str] | None = None
-    preprocess: Preprocess | str | None = None  # or the name of a preset
 
 
 @dataclass(frozen=True)
@@ -218,8 +208,6 @@ def _preprocess(
 
 def default_preset(decoder: str | None, known: Mapping[str, Any]) -> str:
     """The preset that goes with a decoder; Ultralytics' classifiers have one of their own."""
-    from edgekit.preprocessing import DECODER_PRESETS
-
     if decoder == "classify" and known.get("task") == "classify":
         return "yolo-classify"
     return DECODER_PRESETS.get(decoder or "", "stretch")
@@ -234,7 +222,7 @@ def _metadata(
     shapes: Mapping[str, tuple[int, ...]],
 ) -> dict[str, Any]:
     """The model's own keys, with those that every reader needs filled in."""
-    out = dict(known)
+    out = {key: metadata.plain(value) for key, value in known.items()}
     count = decoders.get(decoder).class_count(shapes) if decoder else None
     if not names and count:
         names = {i: f"class_{i}" for i in range(count)}

@@ -11,7 +11,7 @@ from edgekit.errors import IntegrityError
 from edgekit.manifest import Variant
 from edgekit.runtime import interface as interfaces
 from edgekit.runtime import providers, selection, session
-from edgekit.runtime.interface import Hints
+from edgekit.runtime.hints import Hints
 from edgekit.runtime.model import Model
 
 MODEL_SUFFIXES = (".onnx", ".ort")
@@ -59,7 +59,9 @@ def _package(path: Path, target: str | None, session_options: Mapping[str, str])
         session_options={**variant.session_options, **session_options},
         record_placement=True,
     )
-    notices = [f"variant {name} passed over: {reason}" for name, reason in choice.passed_over if name != manifest.GENERIC]
+    notices = [
+        f"variant {name} passed over: {reason}" for name, reason in choice.passed_over if name != manifest.GENERIC
+    ]
     return Model(opened, variant.interface, path=path, variant=variant, notices=notices)
 
 
@@ -73,7 +75,9 @@ def check_content(package: Path, variant: Variant) -> None:
     for name, expected in variant.files.items():
         path = variant.path(package, name)
         if stamp.sha256(path) != expected.sha256:
-            raise IntegrityError(f"{path} is not the file that was packaged: its content has changed", hint="copy the package again")
+            raise IntegrityError(
+                f"{path} is not the file that was packaged: its content has changed", hint="copy the package again"
+            )
 
 
 def _bare(path: Path, session_options: Mapping[str, str], hints: Hints) -> Model:

@@ -15,7 +15,8 @@ from edgekit.errors import ModelError, UsageError
 from edgekit.manifest import Interface, Variant
 from edgekit.runtime import image as images
 from edgekit.runtime import interface as interfaces
-from edgekit.runtime import placement, session as sessions
+from edgekit.runtime import placement
+from edgekit.runtime import session as sessions
 from edgekit.runtime.result import Result
 from edgekit.runtime.sources import Source
 from edgekit.runtime.transform import Geometry, Transform
@@ -191,4 +192,3 @@ def _opened(source: ImageLike) -> tuple[str, NDArray[np.uint8]]:
     if isinstance(source, (str, Path)):
         return str(source), images.read(Path(source))
     return "array" if isinstance(source, np.ndarray) else "image", images.as_image(source)
-

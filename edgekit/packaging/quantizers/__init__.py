@@ -1,0 +1,1 @@
+"""Lower precisions, each a pass."""

@@ -1,0 +1,53 @@
+# `make demo` and `make test` set themselves up: a virtual environment in .venv, nothing outside the repository.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+DEMO := demo-output
+WORKERS ?= 2
+HOST := $(VENV)/.host
+DEV := $(VENV)/.dev
+
+.PHONY: demo test lint format bench test-wheel test-boards clean
+
+demo: $(HOST)
+	$(BIN)/edgekit package examples/shapes/shapes.onnx -t cpu -o $(DEMO)/shapes-cpu --force
+	$(BIN)/edgekit run $(DEMO)/shapes-cpu examples/shapes/scene.jpg --save $(DEMO)
+
+test: $(DEV)
+	$(BIN)/pytest -n $(WORKERS) --dist loadfile --cov --cov-report=term:skip-covered $(ARGS)
+
+lint: $(DEV)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(DEV)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+# what a frame costs around the model, in ratios of one run
+bench: $(DEV)
+	$(BIN)/python tests/benchmarks/overhead.py
+
+# a built wheel in empty environments
+test-wheel: $(DEV)
+	$(BIN)/pytest -m wheel tests/distribution
+
+# packages made here, on the onnxruntime releases that boards carry
+test-boards: $(DEV)
+	$(BIN)/pytest -m boards tests/distribution
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(HOST): pyproject.toml | $(BIN)/python
+	$(BIN)/pip install --quiet -e ".[host]"
+	touch $@
+
+$(DEV): pyproject.toml | $(BIN)/python
+	$(BIN)/pip install --quiet -e ".[dev]"
+	touch $@ $(HOST)
+
+clean:
+	rm -rf $(VENV) $(DEMO) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage*

@@ -1,0 +1,132 @@
+"""`edgekit package`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from edgekit.cli import options, output
+
+if TYPE_CHECKING:
+    from edgekit.manifest import Interface
+    from edgekit.packaging import Packaged
+
+
+@click.command("package")
+@click.argument("model", type=click.Path(path_type=Path))
+@click.option(
+    "-t",
+    "--target",
+    "targets",
+    multiple=True,
+    required=True,
+    type=options.TargetName(),
+    help="Board to package for; more than once for several.",
+)
+@click.option("-o", "--output", "destination", type=click.Path(path_type=Path), help="Folder to make.")
+@options.model_options
+@click.option("--dynamic", is_flag=True, help="Keep free dimensions.")
+@click.option("--precision", type=click.Choice(["auto", "fp32", "fp16", "int8"]), default="auto", show_default=True)
+@click.option(
+    "--golden",
+    default="synthetic",
+    show_default=True,
+    metavar="PATH|none",
+    help="Images to record for `verify` instead of synthetic ones.",
+)
+@click.option("--dry-run", is_flag=True, help="Do and measure everything, write nothing.")
+@click.option("--force", is_flag=True, help="Replace the folder if it exists.")
+@options.json_option
+def command(
+    model: Path,
+    targets: tuple[str, ...],
+    destination: Path | None,
+    golden: str,
+    as_json: bool,
+    **given: Any,
+) -> None:
+    """Package MODEL, an .onnx file, for a target: a folder that `edgekit run` opens on the board."""
+    from edgekit.packaging import package
+
+    with output.progress("packaging") as progress:
+        packaged = package(
+            model,
+            targets,
+            output=destination,
+            golden=None if golden == "none" else golden,
+            progress=progress,
+            **given,
+        )
+    for report in packaged.reports.values():
+        for guess in report["guesses"]:
+            output.note(guess)
+    output.show(_data(packaged), as_json=as_json, text=_text(packaged))
+
+
+def _data(packaged: Packaged) -> dict[str, Any]:
+    return {
+        "schema": "edgekit.package/1",
+        "package": str(packaged.path),
+        "written": packaged.written,
+        "variants": [v.name for v in packaged.manifest.variants],
+        "reports": dict(packaged.reports),
+    }
+
+
+def _text(packaged: Packaged) -> str:
+    parts = [_about(name, report) for name, report in packaged.reports.items()]
+    last = packaged.manifest.variants[-1]
+    parts[-1] += f"\n{_read_as(last.interface)}"
+    if not packaged.written:
+        return "\n\n".join([*parts, f"dry run: {packaged.path} was not written"])
+    size = sum(r.size for r in last.files.values())
+    return "\n\n".join(
+        [
+            *parts,
+            f"{packaged.path}: {size / 1e6:.1f} MB\n"
+            f"next: edgekit verify {packaged.path}\n"
+            f"      copy the folder to the board, then there: edgekit run {packaged.path} IMAGE",
+        ]
+    )
+
+
+def _about(target: str, report: Mapping[str, Any]) -> str:
+    """One variant: where it came from, and a row for each step."""
+    source = report["source"]
+    head = (
+        f"{source['file']}: opset {source['opset']}, IR {source['ir']}, {source['nodes']} nodes, "
+        f"{source['bytes'] / 1e6:.1f} MB -> {target}, {report['precision']}"
+    )
+    rows = [_step(step) for step in report["steps"]]
+    notes = [f"  {step['name']}: {note}" for step in report["steps"] for note in step["notes"]]
+    return "\n".join([head, output.table(["step", "nodes", "MB", "outputs differ by", "operators"], rows), *notes])
+
+
+def _read_as(interface: Interface) -> str:
+    """How the outputs and images will be read."""
+    said = [f"task {interface.task}"]
+    if interface.decoder:
+        said.append(f"decoder {interface.decoder}")
+    if p := interface.preprocess:
+        said.append(f"image {p.resize} to {p.size[0]}x{p.size[1]} {p.color}")
+    said.append(f"{len(interface.metadata.get('names') or {})} classes")
+    return ", ".join(said)
+
+
+def _step(step: Mapping[str, Any]) -> list[str]:
+    if not step["changed"]:
+        return [step["name"], "-", "-", "-", "nothing to do" if not step["notes"] else "see below"]
+    nodes, size = step["nodes"], step["bytes"]
+    largest = max((d["max_abs"] for d in step["differences"].values()), default=0.0)
+    relative = max((d["relative"] for d in step["differences"].values()), default=0.0)
+    operators = ", ".join(f"{op} {a}->{b}" for op, (a, b) in step["operators"].items())
+    return [
+        step["name"],
+        f"{nodes[0]} -> {nodes[1]}",
+        f"{size[0] / 1e6:.2f} -> {size[1] / 1e6:.2f}",
+        f"{largest:.2g} ({relative:.1e} of range)",
+        operators if len(operators) < 60 else operators[:57] + "...",
+    ]

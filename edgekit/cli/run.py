@@ -1,0 +1,131 @@
+"""`edgekit run`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from edgekit.cli import options, output
+
+if TYPE_CHECKING:
+    from edgekit.runtime import Model, Result
+
+FORMATS = ("table", "json", "jsonl", "coco")
+
+
+@click.command("run")
+@options.package_argument
+@click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
+@options.target_option
+@options.conf_option
+@options.iou_option
+@options.max_det_option
+@click.option("--class-agnostic", is_flag=True, help="NMS across classes.")
+@click.option("--save", type=click.Path(path_type=Path), help="Folder for annotated pictures.")
+@click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True)
+@options.model_options
+@options.json_option
+def command(
+    package: Path,
+    sources: tuple[str, ...],
+    target: str | None,
+    conf: float | None,
+    iou: float | None,
+    max_det: int | None,
+    class_agnostic: bool,
+    save: Path | None,
+    form: str,
+    as_json: bool,
+    **said: Any,
+) -> None:
+    """Run PACKAGE, a model directory or a bare .onnx file, on images.
+
+    SOURCE is an image, a folder, a pattern such as 'photos/*.jpg', an .npy array, or - for an image on standard input.
+    """
+    from edgekit.runtime import load
+    from edgekit.runtime.hints import Hints
+    from edgekit.runtime.image import check_writable
+    from edgekit.runtime.sources import expand
+
+    if save:
+        check_writable(save)
+    form = "json" if as_json else form
+    model = load(package, target=target, hints=Hints.of(**said))
+    for notice in model.notices:
+        output.note(notice)
+    results = model.stream(
+        expand(sources), conf=conf, iou=iou, max_detections=max_det, class_agnostic=class_agnostic or None
+    )
+    _show(_saved(results, save), model, package, form)
+
+
+def _saved(results: Iterator[Result], folder: Path | None) -> Iterator[Result]:
+    """Write each annotated picture as it comes."""
+    taken: set[str] = set()
+    for result in results:
+        if folder:
+            path = folder / _file_name(result.source, taken)
+            result.save(path)
+            output.note(f"saved {path}")
+        yield result
+
+
+def _file_name(source: str, taken: set[str]) -> str:
+    """A name for the picture that no other one of this run has."""
+    stem = Path(source).stem if source != "-" else "stdin"
+    name, count = f"{stem}.jpg", 1
+    while name in taken:
+        count += 1
+        name = f"{stem}-{count}.jpg"
+    taken.add(name)
+    return name
+
+
+def _show(results: Iterator[Result], model: Model, package: Path, form: str) -> None:
+    if form == "jsonl":
+        for result in results:
+            output.line(json.dumps(result.to_dict(), ensure_ascii=False))
+    elif form == "table":
+        for result in results:
+            output.line(_table(result))
+    elif form == "coco":
+        from edgekit.runtime.result import to_coco
+
+        output.line(json.dumps(to_coco(results), ensure_ascii=False))
+    else:
+        output.show(_data(results, model, package), as_json=True, text="")
+
+
+def _data(results: Iterator[Result], model: Model, package: Path) -> dict[str, Any]:
+    provider = model.providers[0]
+    placement = model.placement
+    return {
+        "schema": "edgekit.run/1",
+        "package": str(package),
+        "target": model.variant.name if model.variant else None,
+        "provider": provider,
+        # onnxruntime records placement from 1.24 on
+        "placement": {"share": placement.share(provider), "nodes": dict(placement.nodes)} if placement else None,
+        "results": [result.to_dict() for result in results],
+    }
+
+
+def _table(result: Result) -> str:
+    """One image: a line that sums it up, then a row for each object."""
+    speed = ", ".join(f"{stage} {ms:.1f}" for stage, ms in result.speed.items())
+    head = f"{result.source}: {result.summary()} (ms: {speed})"
+    if result.boxes is not None and len(result.boxes):
+        data = result.to_dict()["detections"]
+        rows = [[d["class_name"], f"{d['score']:.3f}", *(f"{v:.0f}" for v in d["box"])] for d in data]
+        return f"{head}\n{output.table(['class', 'score', 'x1', 'y1', 'x2', 'y2'], rows)}"
+    if result.probs is not None:
+        rows = [[c["class_name"], f"{c['score']:.3f}"] for c in result.to_dict()["classes"]]
+        return f"{head}\n{output.table(['class', 'score'], rows)}"
+    if result.outputs is not None:
+        rows = [[name, str(a.dtype), str(list(a.shape))] for name, a in result.outputs.items()]
+        return f"{head}\n{output.table(['output', 'dtype', 'shape'], rows)}"
+    return head

@@ -1,0 +1,86 @@
+"""report.json: what packaging did, step by step, and what it measured."""
+
+from __future__ import annotations
+
+import datetime
+import os
+from collections.abc import Sequence
+from importlib import metadata as distributions
+from typing import Any
+
+from edgekit import __version__
+from edgekit.packaging.pipeline import Step
+from edgekit.packaging.source import Description, Source
+from edgekit.runtime.golden import Golden
+
+SCHEMA = "edgekit.report/1"
+TOOLS = ("onnx", "onnxruntime", "onnxslim", "numpy")
+
+
+def compose(
+    source: Source,
+    *,
+    target: str,
+    precision: str,
+    guesses: Sequence[str],
+    probed_on: str,
+    history: Sequence[Step],
+    golden: Golden | None,
+) -> dict[str, Any]:
+    """The report of one variant, as plain data."""
+    return {
+        "schema": SCHEMA,
+        "edgekit": __version__,
+        "created": created(),
+        "tools": {name: distributions.version(name) for name in TOOLS if _installed(name)},
+        "source": {
+            "file": source.path.name,
+            "sha256": source.sha256,
+            "external_data": list(source.external),
+            **_described(source.description),
+        },
+        "target": target,
+        "precision": precision,
+        "guesses": list(guesses),
+        "probed_on": probed_on,
+        "steps": [step.to_dict() for step in history],
+        "golden": _golden(golden) if golden else "none: left out by --golden none",
+    }
+
+
+def created() -> str:
+    """Now, or the moment that SOURCE_DATE_EPOCH names, so that a build can be repeated."""
+    epoch = os.environ.get("SOURCE_DATE_EPOCH")
+    moment = (
+        datetime.datetime.fromtimestamp(int(epoch), datetime.timezone.utc)
+        if epoch
+        else datetime.datetime.now(datetime.timezone.utc)
+    )
+    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _described(description: Description) -> dict[str, Any]:
+    return {
+        "opset": description.opset,
+        "ir": description.ir,
+        "producer": description.producer,
+        "nodes": description.nodes,
+        "operators": dict(description.operators),
+        "bytes": description.bytes,
+    }
+
+
+def _golden(golden: Golden) -> dict[str, Any]:
+    tolerances: dict[str, float] = {}
+    for one in golden.recorded:
+        for r in one:
+            tolerances[r.output] = max(tolerances.get(r.output, 0.0), r.tolerance)
+    return {"inputs": len(golden.recorded), "tolerances": tolerances}
+
+
+def _installed(name: str) -> bool:
+    try:
+        distributions.version(name)
+    except distributions.PackageNotFoundError:
+        return False
+    return True

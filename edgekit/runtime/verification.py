@@ -1,0 +1,131 @@
+"""Whether a package is what it was when it was made, and gives here what it gave there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from edgekit import manifest, metadata
+from edgekit.errors import EdgekitError, IntegrityError
+from edgekit.manifest import Variant
+from edgekit.runtime import golden, loading
+
+METADATA = "metadata.yaml"
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that was looked at. `ok` is none where it could not be."""
+
+    name: str
+    ok: bool | None
+    detail: str
+
+
+@dataclass(frozen=True)
+class Verification:
+    """All checks of one package, in the order in which they matter."""
+
+    package: Path
+    target: str
+    provider: str
+    checks: tuple[Check, ...]
+
+    @property
+    def bad(self) -> tuple[Check, ...]:
+        """The checks that failed."""
+        return tuple(c for c in self.checks if c.ok is False)
+
+    def raise_if_bad(self) -> None:
+        """Raise IntegrityError with the first failure."""
+        if self.bad:
+            raise IntegrityError(
+                f"{self.package}: {self.bad[0].name}: {self.bad[0].detail}", hint="copy the package again"
+            )
+
+
+def verify(package: Path, *, target: str | None = None) -> Verification:
+    """Hash every file of every variant, compare the three places that metadata stands in, replay golden.npz.
+
+    Raises:
+        UsageError, PackageError: there is no package here, or its manifest cannot be read.
+        ProviderError: nothing in it can run on this machine.
+    """
+    contents = manifest.read(package)
+    files = [_files(package, variant) for variant in _distinct(contents.variants)]
+    damaged = [c for c in files if not c.ok]
+    if damaged:  # a damaged model is not opened
+        first = contents.variants[0]
+        return Verification(package, target or first.name, first.provider, tuple(files))
+    model = loading.load(package, target=target)
+    variant = model.variant
+    assert variant is not None
+    checks = [
+        *files,
+        _metadata_props(model.session, variant),
+        _metadata_yaml(package, variant),
+        _golden(package, model),
+    ]
+    return Verification(package, variant.name, variant.provider, tuple(checks))
+
+
+def _distinct(variants: Sequence[Variant]) -> list[Variant]:
+    """One variant for each directory: `cpu` shares that of another."""
+    return list({v.directory: v for v in variants}.values())
+
+
+def _files(package: Path, variant: Variant) -> Check:
+    name = "files" if variant.directory == "." else f"files in {variant.directory}"
+    try:
+        manifest.check_sizes(package, variant)
+    except EdgekitError as e:
+        return Check(name, False, str(e))
+    for file, expected in variant.files.items():
+        if manifest.sha256(variant.path(package, file)) != expected.sha256:
+            return Check(name, False, f"{file} is not the file that was packaged: its content has changed")
+    return Check(name, True, f"{len(variant.files)} files as packaged")
+
+
+def _metadata_props(session: Any, variant: Variant) -> Check:
+    props = metadata.parse(session.get_modelmeta().custom_metadata_map)
+    return _agree(f"metadata in {variant.model_file}", variant.interface.metadata, props)
+
+
+def _metadata_yaml(package: Path, variant: Variant) -> Check:
+    path = variant.path(package, METADATA)
+    if not path.is_file():
+        return Check(METADATA, False, "is missing")
+    try:
+        import yaml
+    except ImportError:
+        return Check(METADATA, None, "not compared: PyYAML is not installed")
+    try:
+        data = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (yaml.YAMLError, UnicodeDecodeError) as e:
+        return Check(METADATA, False, f"is not YAML: {' '.join(str(e).split())}")
+    return _agree(METADATA, variant.interface.metadata, data if isinstance(data, dict) else {})
+
+
+def _agree(name: str, expected: Mapping[str, Any], found: Mapping[str, Any]) -> Check:
+    """manifest.json decides; every key of it must stand there with the same value."""
+    different = [key for key, value in expected.items() if key not in found or metadata.plain(found[key]) != value]
+    different += [key for key in found if key not in expected]
+    if different:
+        return Check(name, False, f"differs from {manifest.FILE} in {', '.join(different)}")
+    return Check(name, True, f"agrees with {manifest.FILE}")
+
+
+def _golden(package: Path, model: Any) -> Check:
+    variant = model.variant
+    if variant.golden is None:
+        return Check("golden", None, "nothing was recorded when the package was made")
+    recorded = golden.Golden.read(variant.path(package, variant.golden))
+    replays = golden.replay(recorded, model)
+    bad = [r for r in replays if not r.agrees]
+    if bad:
+        return Check("golden", False, f"output {bad[0].output} for input {bad[0].input} {bad[0].reason}")
+    closest = max(replays, key=lambda r: r.difference / r.tolerance if r.tolerance else r.difference, default=None)
+    worst = f", largest difference {closest.difference:.2g} of {closest.tolerance:.2g} allowed" if closest else ""
+    return Check("golden", True, f"{len(recorded.recorded)} inputs give what was recorded{worst}")
