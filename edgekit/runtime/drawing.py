@@ -127,7 +127,8 @@ def _draw_label(
 
 
 def _fitted(painter: Painter, text: str, size: int, width: int) -> str:
-    """The text, or as much of its start as fits; empty where less than three letters would be left."""
+    """The text in one line, or as much of its start as fits; empty where that is less than three letters."""
+    text = "".join(c if c.isprintable() else " " for c in text)
     if painter.text_width(text, size) <= width:
         return text
     for end in range(len(text) - 1, 2, -1):

@@ -141,19 +141,22 @@ def writable(folder: Path | str) -> None:
         UsageError: they cannot.
     """
     folder = Path(folder)
-    missing = [f for f in (folder, *folder.parents) if not f.exists()]
+    missing: list[Path] = []
     probe = folder / f".{secrets.token_hex(8)}.tmp"
     try:
+        missing = [f for f in (folder, *folder.parents) if not f.exists()]
         folder.mkdir(parents=True, exist_ok=True)
         # permission bits do not tell: the file system may be read-only, or the user root
         probe.touch(exist_ok=False)
     except OSError as e:
-        reason = "it is a file" if folder.is_file() else e.strerror or e
+        in_the_way = isinstance(e, (FileExistsError, NotADirectoryError))
+        reason = "a file is in its place" if in_the_way else e.strerror or e
         raise UsageError(f"{folder} cannot be written to: {reason}", hint="choose another folder") from e
     finally:
         with contextlib.suppress(OSError):
             probe.unlink(missing_ok=True)
-            for made in missing:
+        for made in missing:
+            with contextlib.suppress(OSError):
                 made.rmdir()
 
 

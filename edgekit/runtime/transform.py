@@ -42,7 +42,8 @@ class Geometry:
         """(N, 4) x1 y1 x2 y2 in pixels of the model's input -> image pixels, clipped to the image."""
         height, width = self.image
         unscaled = (boxes - np.tile(self.offset, 2)) / np.tile(self.scale, 2)
-        return np.clip(unscaled, 0, (width, height, width, height)).astype(np.float32)
+        clipped: NDArray[np.float32] = np.clip(unscaled, 0, (width, height, width, height)).astype(np.float32)
+        return clipped
 
 
 @dataclass(frozen=True)
