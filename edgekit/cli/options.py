@@ -9,39 +9,29 @@ import click
 from click.shell_completion import CompletionItem
 
 
-class TargetName(click.ParamType):
-    """A target's name, completed by the shell from the profiles found."""
+def complete_target(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """The targets whose names begin with what was typed, for the shell."""
+    from edgekit import target
 
-    name = "target"
-
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        """The names that begin with what was typed."""
-        from edgekit import target
-
-        return [CompletionItem(t.name, help=t.title) for t in target.find_all() if t.name.startswith(incomplete)]
+    return [CompletionItem(t.name, help=t.title) for t in target.find_all() if t.name.startswith(incomplete)]
 
 
-class Size(click.ParamType):
-    """N, or H,W, in pixels."""
-
-    name = "N|H,W"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, int]:
-        """Read `640` or `480,640`."""
-        if isinstance(value, (tuple, list)):
-            return (int(value[0]), int(value[1]))
-        try:
-            sides = [int(part) for part in str(value).replace("x", ",").split(",")]
-        except ValueError:
-            sides = []
-        if len(sides) not in (1, 2) or min(sides) < 1:
-            self.fail(f"{value!r} is no size: give 640, or 480,640 (height,width)", param, ctx)
-        return (sides[0], sides[-1])
+def size(ctx: click.Context, param: click.Parameter, value: Any) -> tuple[int, int] | None:
+    """Read `640`, or `480,640` (height, width)."""
+    if value is None:
+        return None
+    try:
+        sides = [int(part) for part in str(value).replace("x", ",").split(",")]
+    except ValueError:
+        sides = []
+    if len(sides) not in (1, 2) or min(sides) < 1:
+        raise click.BadParameter(f"{value!r} is no size: give 640, or 480,640 (height,width)", ctx, param)
+    return (sides[0], sides[-1])
 
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 target_option = click.option(
-    "--target", type=TargetName(), help="Variant to use; the one for this machine if not given."
+    "--target", shell_complete=complete_target, help="Variant to use; the one for this machine if not given."
 )
 package_argument = click.argument("package", type=click.Path(path_type=Path))
 conf_option = click.option("--conf", type=click.FloatRange(0, 1), help="Lowest score that is kept.")
@@ -58,7 +48,7 @@ def model_options(command: Any) -> Any:
             "--preprocess", metavar="PRESET|FILE", help="How an image becomes the input: a preset or a YAML file."
         ),
         click.option("--names", type=click.Path(path_type=Path), help="Class names: a text file, one a line, or YAML."),
-        click.option("--imgsz", type=Size(), help="Input size, where the model leaves it free."),
+        click.option("--imgsz", metavar="N|H,W", callback=size, help="Input size, where the model leaves it free."),
         click.option("--decoder", help="How the outputs encode the task."),
         click.option("--task", help="What the model does; raw gives the outputs as they are."),
     ):

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     "targets",
     multiple=True,
     required=True,
-    type=options.TargetName(),
+    shell_complete=options.complete_target,
     help="Board to package for; more than once for several.",
 )
 @click.option("-o", "--output", "destination", type=click.Path(path_type=Path), help="Folder to make.")

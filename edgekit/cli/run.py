@@ -48,11 +48,11 @@ def command(
     """
     from edgekit.runtime import load
     from edgekit.runtime.hints import Hints
-    from edgekit.runtime.image import check_writable
+    from edgekit.runtime.image import writable
     from edgekit.runtime.sources import expand
 
     if save:
-        check_writable(save)
+        writable(save)
     form = "json" if as_json else form
     model = load(package, target=target, hints=Hints.of(**said))
     for notice in model.notices:

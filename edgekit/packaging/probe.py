@@ -103,7 +103,8 @@ def compare(reference: NDArray[Any], found: NDArray[Any]) -> Difference:
     if a.size == 0:
         return Difference(0.0, 0.0)
     same = (a == b) | (np.isnan(a) & np.isnan(b))
-    gap = np.where(same, 0.0, np.abs(a - b))
+    with np.errstate(invalid="ignore"):
+        gap = np.where(same, 0.0, np.abs(a - b))
     largest = float(np.where(np.isnan(gap), np.inf, gap).max())
     finite = a[np.isfinite(a)]
     span = float(finite.max() - finite.min()) if finite.size else 0.0

@@ -143,4 +143,4 @@ def _check_external(path: Path, tensor: onnx.TensorProto) -> str:
             f"{path}: its external data {location} is truncated: {tensor.name} ends at byte {end}, "
             f"the file has {data.stat().st_size}: {modelfile.FETCH_AGAIN}"
         )
-    return location
+    return str(location)

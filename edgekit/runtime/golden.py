@@ -139,7 +139,8 @@ def _compare(i: int, recorded: Recorded, sample: NDArray[Any], found: NDArray[An
     values = found.ravel()[sample_indices(recorded.seed, found.size)].astype(np.float64)
     expected = sample.astype(np.float64)
     same = (values == expected) | (np.isnan(values) & np.isnan(expected))
-    gap = np.where(same, 0.0, np.abs(values - expected))
+    with np.errstate(invalid="ignore"):
+        gap = np.where(same, 0.0, np.abs(values - expected))
     difference = float(np.where(np.isnan(gap), np.inf, gap).max()) if gap.size else 0.0
     if difference > recorded.tolerance:
         return verdict(difference, f"differs by {difference:.3g}, at most {recorded.tolerance:.3g} is expected")

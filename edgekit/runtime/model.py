@@ -22,6 +22,8 @@ from edgekit.runtime.sources import Source
 from edgekit.runtime.transform import Geometry, Transform
 from edgekit.tasks import decoders
 from edgekit.tasks.concatenation import concatenate
+from edgekit.tasks.decoders.decoder import Decoder
+from edgekit.tasks.decoders.detr import Detr
 from edgekit.tasks.predictions import Prediction, Settings
 
 Array = NDArray[Any]
@@ -81,9 +83,14 @@ class Model:
         class_agnostic: bool | None = None,
     ) -> Settings:
         """Post-processing settings: what is given, over the package's, over the defaults."""
-        given = {"conf": conf, "iou": iou, "max_detections": max_detections, "class_agnostic": class_agnostic}
         defaults = Settings(**self.interface.postprocess)
-        return replace(defaults, **{key: value for key, value in given.items() if value is not None})
+        return replace(
+            defaults,
+            conf=defaults.conf if conf is None else conf,
+            iou=defaults.iou if iou is None else iou,
+            max_detections=defaults.max_detections if max_detections is None else max_detections,
+            class_agnostic=defaults.class_agnostic if class_agnostic is None else class_agnostic,
+        )
 
     def __call__(self, source: ImageLike | list[ImageLike], **settings: Any) -> Any:
         """Run on one image, or on a list of them.
@@ -116,10 +123,9 @@ class Model:
         model's input. Everything else comes as the session gave it.
         """
         outputs = self.raw(feed)
-        parts = getattr(self._decoder, "parts", None)
-        if parts is None:
+        if not isinstance(self._decoder, Detr):
             return outputs
-        labels, boxes, scores = parts(outputs)
+        labels, boxes, scores = self._decoder.parts(outputs)
         return {"detections": concatenate(boxes, scores, labels)}
 
     def raw(self, feed: Mapping[str, Array]) -> dict[str, Array]:
@@ -170,7 +176,7 @@ class Model:
     def _size(self) -> tuple[int, int] | None:
         return self.interface.preprocess.size if self.interface.preprocess else None
 
-    def _make_decoder(self) -> Any:
+    def _make_decoder(self) -> Decoder | None:
         if self.interface.decoder is None:
             return None
         return decoders.get(self.interface.decoder).build(self._size() or (0, 0), self.interface.decoder_options)

@@ -41,6 +41,7 @@ class Float16:
         out = convert_float_to_float16(
             named, keep_io_types=True, node_block_list=sorted(kept), max_finite_val=LARGEST, min_positive_val=5.96e-08
         )
+        out = _without_round_trips(out)
         notes = tuple(f"{name} stays float32: reaches {value:.3g}" for name, value in sorted(kept.items()))
         return PassResult(out, changed=True, notes=notes)
 
@@ -48,7 +49,7 @@ class Float16:
 def _largest(model: onnx.ModelProto, feeds: Sequence[Feed]) -> dict[str, float]:
     """The largest magnitude of each float tensor. Each is reduced inside the graph, so that none has to be kept."""
     probed = onnx.shape_inference.infer_shapes(copy(model))
-    types = {v.name: v.type.tensor_type.elem_type for v in [*probed.graph.value_info, *probed.graph.output]}
+    types = _types(probed)
     tensors = [o for node in probed.graph.node for o in node.output if types.get(o) == TensorProto.FLOAT]
     del probed.graph.output[:]
     for tensor in tensors:
@@ -75,6 +76,40 @@ def _overflowing(model: onnx.ModelProto, largest: dict[str, float]) -> dict[str,
         if peaks and max(peaks) > LARGEST:
             out[node.name] = max(largest.get(t, 0.0) for t in (*node.input, *node.output))
     return out
+
+
+def _without_round_trips(model: onnx.ModelProto) -> onnx.ModelProto:
+    """Take out float32 -> float16 -> float32: the converter casts at both sides of each node that stays float32.
+
+    Between two such nodes the cast would overflow, which is what they stay float32 for.
+    """
+    types = _types(onnx.shape_inference.infer_shapes(model))
+    casts = {n.output[0]: n for n in model.graph.node if n.op_type == "Cast"}
+    to = {name: next(a.i for a in node.attribute if a.name == "to") for name, node in casts.items()}
+    origin = {}
+    for name, node in casts.items():
+        inner = casts.get(node.input[0])
+        narrowed = inner is not None and to[node.input[0]] == TensorProto.FLOAT16
+        if inner is not None and narrowed and to[name] == types.get(inner.input[0]) == TensorProto.FLOAT:
+            origin[name] = inner.input[0]
+    for node in model.graph.node:
+        for i, name in enumerate(node.input):
+            node.input[i] = origin.get(name, name)
+    while dead := _unused(model.graph, set(casts)):
+        for node in dead:
+            model.graph.node.remove(node)
+    return model
+
+
+def _unused(graph: onnx.GraphProto, names: set[str]) -> list[onnx.NodeProto]:
+    """The nodes among those that make `names` whose output nobody reads."""
+    used = {name for node in graph.node for name in node.input} | {o.name for o in graph.output}
+    return [node for node in graph.node if node.output[0] in names - used]
+
+
+def _types(model: onnx.ModelProto) -> dict[str, int]:
+    values = [*model.graph.value_info, *model.graph.input, *model.graph.output]
+    return {v.name: v.type.tensor_type.elem_type for v in values}
 
 
 def _peak(array: np.ndarray) -> float:

@@ -1,0 +1,68 @@
+"""Models of a few nodes, made on the spot."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+SIZE, CLASSES = 64, 3
+
+
+def detector(
+    *,
+    opset: int = 17,
+    ir: int = 8,
+    height: int | str = SIZE,
+    width: int | str = SIZE,
+    batch: int | str = 1,
+    metadata: dict[str, str] | None = None,
+    imports: Sequence[tuple[str, int]] = (),
+    gain: float = 1.0,
+) -> onnx.ModelProto:
+    """A detector in YOLOv8's form: one convolution of stride 8, (1, 4 + CLASSES, 64) at 64 by 64. What it finds is noise.
+
+    A chain of constants stands in front of the Reshape, so that there is something to fold. `gain` scales one
+    activation up and back again.
+    """
+    rng = np.random.default_rng(7)
+    weights = {
+        "weight": rng.normal(0, 0.05, (4 + CLASSES, 3, 8, 8)).astype(np.float32),
+        "scale": np.array([32, 32, 16, 16] + [1] * CLASSES, np.float32).reshape(1, -1, 1),
+        "head": np.array([0], np.int64),
+        "tail": np.array([4 + CLASSES, -1], np.int64),
+        "up": np.array(gain, np.float32),
+    }
+    nodes = [
+        helper.make_node("Concat", ["head", "tail"], ["shape"], name="shape", axis=0),
+        helper.make_node("Conv", ["images", "weight"], ["raw"], name="conv", strides=[8, 8]),
+        helper.make_node("Mul", ["raw", "up"], ["large"], name="up"),
+        helper.make_node("Div", ["large", "up"], ["back"], name="down"),
+        helper.make_node("Reshape", ["back", "shape"], ["flat"], name="flatten"),
+        helper.make_node("Sigmoid", ["flat"], ["squashed"], name="squash"),
+        helper.make_node("Mul", ["squashed", "scale"], ["output0"], name="out"),
+    ]
+    graph = helper.make_graph(
+        nodes,
+        "toy",
+        [helper.make_tensor_value_info("images", TensorProto.FLOAT, [batch, 3, height, width])],
+        [helper.make_tensor_value_info("output0", TensorProto.FLOAT, [batch, 4 + CLASSES, None])],
+        [numpy_helper.from_array(array, name) for name, array in weights.items()],
+    )
+    opsets = [helper.make_opsetid("", opset), *(helper.make_opsetid(d, v) for d, v in imports)]
+    model = helper.make_model(graph, opset_imports=opsets, ir_version=ir, producer_name="toys")
+    if metadata:
+        helper.set_model_props(model, metadata)
+    return model
+
+
+def save(model: onnx.ModelProto, path: Path, *, external: bool = False) -> Path:
+    """Write a model, its weights beside it if asked."""
+    if external:
+        onnx.save(model, path, save_as_external_data=True, location=f"{path.name}.data", size_threshold=0)
+    else:
+        onnx.save(model, path)
+    return path
