@@ -112,7 +112,8 @@ def _read_as(interface: Interface) -> str:
         said.append(f"decoder {interface.decoder}")
     if p := interface.preprocess:
         said.append(f"image {p.resize} to {p.size[0]}x{p.size[1]} {p.color}")
-    said.append(f"{len(interface.metadata.get('names') or {})} classes")
+    if names := interface.metadata.get("names"):
+        said.append(f"{len(names)} classes")
     return ", ".join(said)
 
 

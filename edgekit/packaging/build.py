@@ -266,7 +266,7 @@ def _variant(one: _Built, directory: str, files: Mapping[str, FileRecord]) -> Va
         precision=one.precision,
         interface=one.interface,
         device=target.device,
-        architectures=tuple(target.architectures),
+        architectures=target.architecture,
         provider_options=dict(target.provider.options),
         session_options=dict(target.session_options),
         environment=dict(target.environment),

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from edgekit.errors import UsageError
+from edgekit.runtime import image
 
 
 def check_destination(path: Path, *, force: bool) -> None:
@@ -22,9 +23,7 @@ def check_destination(path: Path, *, force: bool) -> None:
         raise UsageError(f"{path} exists", hint="--force replaces it, -o names another folder")
     if path.exists() and not path.is_dir():
         raise UsageError(f"{path} is a file, not a folder")
-    parent = next(p for p in path.absolute().parents if p.exists())
-    if not parent.is_dir() or not os.access(parent, os.W_OK):
-        raise UsageError(f"{parent} cannot be written to", hint="-o names another folder")
+    image.writable(path.absolute().parent)
 
 
 @contextmanager

@@ -152,8 +152,9 @@ def _decoder(
         kind = decoders.get(hints.decoder)
         if hints.task and hints.task != kind.task:
             raise ModelError(f"decoder {hints.decoder} gives {kind.task}, not {hints.task}")
-        if not kind.fits(shapes, size or (0, 0), None):
+        if not kind.fits(shapes, size or (0, 0)):
             raise ModelError(f"decoder {hints.decoder} does not fit the outputs: {_described(shapes)}")
+        _check_names(hints.decoder, shapes, classes)
         return kind.task, hints.decoder, []
     if hints.task == "raw" or size is None:
         return "raw", None, []
@@ -165,15 +166,19 @@ def _decoder(
                 f"the model's metadata says task {task}, which has no decoder yet",
                 hint="--task raw gives the outputs as they are",
             )
-        if decoders.get(decoder).fits(shapes, size, classes):
+        if decoders.get(decoder).fits(shapes, size):
+            _check_names(decoder, shapes, classes)
             return task, decoder, []
     fitting = guess.candidates(shapes, size, task=hints.task, classes=classes)
+    if not fitting and classes:  # names of another model must not make this one raw
+        fitting = guess.candidates(shapes, size, task=hints.task)
     if len(fitting) > 1:
         raise ModelError(
             f"several decoders fit the outputs {_described(shapes)}: {', '.join(fitting)}",
             hint=f"--decoder {fitting[0]}",
         )
     if fitting:
+        _check_names(fitting[0], shapes, classes)
         task = decoders.get(fitting[0]).task
         return task, fitting[0], [f"task {task} and decoder {fitting[0]} guessed from the outputs {_described(shapes)}"]
     if hints.task:
@@ -182,6 +187,16 @@ def _decoder(
             hint="--task raw gives the outputs as they are",
         )
     return "raw", None, [f"no decoder fits the outputs {_described(shapes)}: they are given as they are (task raw)"]
+
+
+def _check_names(decoder: str, shapes: Mapping[str, tuple[int, ...]], classes: int | None) -> None:
+    """Refuse names of another number of classes: every label would be in doubt."""
+    count = decoders.get(decoder).class_count(shapes)
+    if classes and count and classes != count:
+        raise ModelError(
+            f"there are {classes} class names, the outputs have {count} classes ({_described(shapes)}, decoder {decoder})",
+            hint="--names FILE with one name for each class",
+        )
 
 
 def _described(shapes: Mapping[str, tuple[int, ...]]) -> str:

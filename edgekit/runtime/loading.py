@@ -57,7 +57,6 @@ def _package(path: Path, target: str | None, session_options: Mapping[str, str])
         provider=variant.provider,
         provider_options=variant.provider_options,
         session_options={**variant.session_options, **session_options},
-        record_placement=True,
     )
     notices = [
         f"variant {name} passed over: {reason}" for name, reason in choice.passed_over if name != manifest.GENERIC
@@ -82,6 +81,6 @@ def check_content(package: Path, variant: Variant) -> None:
 
 def _bare(path: Path, session_options: Mapping[str, str], hints: Hints) -> Model:
     modelfile.check(path)
-    opened = session.create(path, session_options=session_options, record_placement=True)
+    opened = session.create(path, session_options=session_options)
     identified = interfaces.identify(opened, hints)
     return Model(opened, identified.interface, path=path, notices=identified.guesses)

@@ -147,7 +147,8 @@ class Model:
             wanted = ", ".join(f"{i.name} {i.dtype}{list(i.shape)}" for i in self.interface.inputs)
             raise UsageError(f"{self.path} takes no image but {wanted}", hint="model.run({...}) in Python")
         tensor, geometry = self._transform(image)
-        self._feed[self._image][:1] = tensor
+        if self._feed[self._image] is not tensor:  # a fixed batch of several: the other places stay grey
+            self._feed[self._image][:1] = tensor
         return self._feed, geometry
 
     def warmup(self) -> None:

@@ -57,7 +57,6 @@ def create(
     provider_options: Mapping[str, str] | None = None,
     session_options: Mapping[str, str] | None = None,
     optimization: Optimization = "all",
-    record_placement: bool = False,
     name: str | None = None,
 ) -> Any:
     """An `InferenceSession` that never falls back to another provider by itself.
@@ -83,8 +82,7 @@ def create(
         if key not in SESSION_KEYS:
             raise UsageError(f"onnxruntime has no session option {key!r} that a package may set")
         options.add_session_config_entry(key, value)
-    if record_placement:
-        options.add_session_config_entry(RECORD_PLACEMENT, "1")  # ignored before onnxruntime 1.24
+    options.add_session_config_entry(RECORD_PLACEMENT, "1")  # ignored before onnxruntime 1.24
     source = model if isinstance(model, bytes) else str(model)
     try:
         return ort.InferenceSession(
@@ -110,6 +108,9 @@ def explain(failure: Exception, model: str) -> EdgekitError:
         )
     if "Protobuf parsing failed" in text or "No graph was found" in text:
         return ModelError(f"{model} is truncated or damaged: {FETCH_AGAIN}")
+    if missing := re.search(r"External data path does not exist: \"(.*)\"", text):
+        name = Path(missing[1]).name
+        return ModelError(f"{model}: its external data {name} is missing", hint=f"put {name} beside the model")
     if "external data" in text.lower():
         return ModelError(f"{model}: its external data cannot be read: {text}")
     if operator := re.search(r"(\S*):(\w+)\(-?\d+\) is not a registered function/op", text):

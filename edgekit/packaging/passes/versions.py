@@ -18,11 +18,11 @@ STANDARD = ("", "ai.onnx")
 class PinVersions:
     """Bring opset and IR down to what the target reads.
 
-    Ensures: opset <= `opset` and IR <= `ir`; older ones are kept, they run everywhere.
+    Ensures: opset <= `opset` and IR <= `ir`, where those are given; older ones are kept, they run everywhere.
     """
 
-    opset: int
-    ir: int
+    opset: int | None
+    ir: int | None
     tolerance: ClassVar[float | None] = 1e-3
     optional: ClassVar[bool] = False
 
@@ -30,10 +30,10 @@ class PinVersions:
         """Convert where it is too new."""
         out, notes = copy(model), []
         found = source.describe(model).opset
-        if found > self.opset:
+        if self.opset and found > self.opset:
             out = _converted(out, found, self.opset)
             notes.append(f"opset {found} -> {self.opset}")
-        if out.ir_version > self.ir:
+        if self.ir and out.ir_version > self.ir:
             notes.append(f"IR {out.ir_version} -> {self.ir}")
             out.ir_version = self.ir
         return PassResult(out, changed=bool(notes), notes=tuple(notes))
