@@ -1,0 +1,213 @@
+"""Where profiles are, and which one a name means.
+
+They are looked for in this order; of two with the same name, the first one found is taken:
+
+1. a path to a .yaml file;
+2. the folders in EDGEKIT_TARGETS, separated as in PATH;
+3. `targets` in the user's configuration folder;
+4. entry points in the group `edgekit.targets`: the value is a folder of .yaml files, written as a package
+   (`acme_boards` or `acme_boards.profiles`). Nothing in it is imported, so it needs no Python, not even `__init__.py`;
+5. those that edgekit ships.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import platform
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from edgekit.errors import TargetError
+from edgekit.target import schema
+from edgekit.target.document import Document
+from edgekit.target.inheritance import assemble
+from edgekit.target.problem import Problem, nearest
+from edgekit.target.profile import Meaning, Target
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+FOLDERS_VARIABLE = "EDGEKIT_TARGETS"
+ENTRY_POINTS = "edgekit.targets"
+LIST = "edgekit targets ls"
+
+
+@dataclass(frozen=True)
+class Survey:
+    """All that can be found: the targets, and what is wrong with the profiles that are none."""
+
+    targets: tuple[Target, ...]
+    problems: tuple[Problem, ...]
+    warnings: tuple[str, ...] = ()  # entry points that lead nowhere
+
+
+def load(name: str | Path) -> Target:
+    """The target of this name, NAME@IMAGE, or path.
+
+    Raises:
+        TargetError: there is no such target or image, the name is ambiguous, or the profile is wrong.
+    """
+    text, image = _split(str(name))
+    target = _load_file(Path(text)) if _is_path(text) else _load_name(text)
+    return target.pinned(image) if image is not None else target
+
+
+def find_all() -> list[Target]:
+    """Every target that can be used; profiles that are wrong are left out."""
+    return list(survey().targets)
+
+
+def survey() -> Survey:
+    """Every target that can be used, and what is wrong with the other profiles."""
+    targets, problems = [], []
+    for file in _files().values():
+        profile = assembled(file)
+        target, found = _check(profile)
+        problems += found
+        if target is not None:
+            targets.append(target)
+    lost = [
+        f"{entry.name} = {entry.value} in the entry points {ENTRY_POINTS} is no folder of profiles"
+        for entry in _entry_points()
+        if not any(folder.is_dir() for folder in _folders_of(entry.value))
+    ]
+    return Survey(tuple(targets), tuple(dict.fromkeys(problems)), tuple(lost))
+
+
+def validate(path: str | Path) -> list[Problem]:
+    """What is wrong in a profile and in what it extends; empty if nothing is.
+
+    Raises:
+        TargetError: there is no such file.
+    """
+    return _check(assembled(Path(path)))[1]
+
+
+def _split(text: str) -> tuple[str, str | None]:
+    """A name and its image. A path may hold an @ of its own."""
+    if Path(text).suffix in (".yaml", ".yml") or "@" not in text:
+        return text, None
+    name, _, image = text.rpartition("@")
+    return name, image
+
+
+def _is_path(text: str) -> bool:
+    return Path(text).suffix in (".yaml", ".yml") or len(Path(text).parts) > 1
+
+
+def _load_file(file: Path) -> Target:
+    profile = assembled(file)
+    target, problems = _check(profile)
+    if problems:
+        more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+        raise TargetError(f"{problems[0]}{more}", hint=f"edgekit targets validate {file}")
+    if target is None:
+        raise _no_target(profile)
+    return target
+
+
+def _load_name(name: str) -> Target:
+    if file := _files().get(name):
+        return _load_file(file)
+    targets = find_all()
+    sharing = [target for target in targets if name in target.aliases]
+    machine = platform.machine()
+    for target in sharing:
+        if not target.architecture or machine in target.architecture:
+            return target
+    if sharing:
+        others = ", ".join(f"{t.name} is for {'/'.join(t.architecture)}" for t in sharing)
+        raise TargetError(f"{name} means this machine's, and none is for {machine}: {others}", hint=LIST)
+    known = [n for t in targets for n in (t.name, *t.aliases)]
+    near = nearest(name.lower(), known)
+    raise TargetError(f"there is no target {name!r}" + (f", did you mean {near}?" if near else ""), hint=LIST)
+
+
+def _no_target(profile: Document) -> TargetError:
+    """Why an abstract profile cannot be used as a target."""
+    name, here = profile.data["name"], ", ".join(target.name for target in find_all())
+    meanings, _ = schema.build(tuple[Meaning, ...], profile.data.get("meanings") or [])
+    if not meanings:
+        return TargetError(f"{name} is what other profiles extend, no target; targets here: {here}", hint=LIST)
+    could = ", or ".join(m.what + (f" ({', '.join(m.targets)})" if m.targets else "") for m in meanings)
+    return TargetError(f"{name} could mean {could}; targets here: {here}", hint=LIST)
+
+
+def assembled(file: Path) -> Document:
+    """A profile with what it takes over, unchecked."""
+    return assemble(file, find=_find, names=_files)
+
+
+def _check(profile: Document) -> tuple[Target | None, list[Problem]]:
+    """The profile as a target, or none where it is abstract or something is wrong."""
+    if profile.problems and not profile.data:
+        return None, list(profile.problems)
+    abstract = profile.data.get("abstract") is True
+    target, flaws = schema.build(Target, dict(profile.data), complete=not abstract)
+    problems = [*profile.problems, *(profile.problem(f.key, f.message, f.suggestion) for f in flaws)]
+    name: Any = profile.data.get("name")
+    if isinstance(name, str) and name != profile.file.stem:
+        problems.append(profile.problem(("name",), f"must be as the file is called, is {name}", profile.file.stem))
+    if abstract and name is None:
+        problems.append(profile.problem(("name",), "is missing"))
+    usable = not (problems or abstract)
+    once = {(p.file, p.line, p.key): p for p in reversed(problems)}.values()  # the first that is said of a key
+    return (replace(target, file=profile.file) if usable else None), sorted(once, key=_order)
+
+
+def _order(problem: Problem) -> tuple[str, int, str]:
+    return str(problem.file), problem.line, problem.key
+
+
+def _find(name: str, seen_from: Path) -> Iterator[Path]:
+    """The files of this name: the one beside the profile that asks, then all in the order of finding."""
+    for folder in (seen_from.parent, *_folders()):
+        file = folder / f"{name}.yaml"
+        if file.is_file():
+            yield file
+
+
+def _files() -> dict[str, Path]:
+    """The file of each name, the first one found."""
+    files: dict[str, Path] = {}
+    for folder in _folders():
+        for file in sorted(folder.glob("*.yaml")):
+            files.setdefault(file.stem, file)
+    return files
+
+
+def _folders() -> Iterator[Path]:
+    for text in filter(None, os.environ.get(FOLDERS_VARIABLE, "").split(os.pathsep)):
+        if not Path(text).is_dir():
+            raise TargetError(f"{FOLDERS_VARIABLE} names {text}, which is not a folder")
+        yield Path(text)
+    import platformdirs
+
+    yield Path(platformdirs.user_config_dir("edgekit")) / "targets"
+    for entry in _entry_points():
+        yield from _folders_of(entry.value)
+    yield shipped()
+
+
+def _entry_points() -> list[EntryPoint]:
+    from importlib import metadata
+
+    return sorted(metadata.entry_points(group=ENTRY_POINTS), key=lambda entry: (entry.name, entry.value))
+
+
+def _folders_of(package: str) -> Iterator[Path]:
+    """Where the files of a package are; only its name is looked up, so that none of its code runs."""
+    top, *below = package.replace(":", ".").split(".")
+    spec = importlib.util.find_spec(top)
+    for location in (spec.submodule_search_locations if spec else None) or ():
+        yield Path(location, *below)
+
+
+def shipped() -> Path:
+    """The folder of edgekit's own profiles: inside the package in a wheel, beside it in the repository."""
+    package = Path(__file__).resolve().parents[1]
+    inside = package / "targets"
+    return inside if inside.is_dir() else package.parent / "targets"
