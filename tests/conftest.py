@@ -17,3 +17,19 @@ def zoo() -> Path:
     if not (ZOO / "models").is_dir():
         pytest.skip("the zoo of real models is not here: set EDGEKIT_ZOO to its folder")
     return ZOO
+
+
+@pytest.fixture(scope="session")
+def toy_package(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small package for this machine's CPU; its detections are noise. Copy it to change it."""
+    from edgekit.packaging import package
+    from tests import toys
+
+    folder = tmp_path_factory.mktemp("toy")
+    model = toys.save(toys.detector(metadata=toys.METADATA), folder / "toy.onnx")
+    return package(model, ["cpu"], output=folder / "toy-cpu").path
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _cache(tmp_path_factory: pytest.TempPathFactory) -> None:
+    os.environ["EDGEKIT_CACHE_DIR"] = str(tmp_path_factory.mktemp("cache"))

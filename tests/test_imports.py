@@ -26,7 +26,7 @@ def test_importing_edgekit_loads_nothing_heavy() -> None:
     "arguments", [["--help"], ["--version"], ["run", "--help"], ["package", "--help"], ["targets", "--help"]]
 )
 def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
-    assert not loaded(f"from edgekit import cli\ncli.run({arguments!r})") & HEAVY
+    assert not loaded(f"from edgekit import cli\ncli.execute({arguments!r})") & HEAVY
 
 
 def test_the_runtime_loads_numpy_and_onnxruntime_and_nothing_else() -> None:

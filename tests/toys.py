@@ -10,6 +10,13 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 SIZE, CLASSES = 64, 3
+METADATA = {
+    "description": "a toy",
+    "task": "detect",
+    "names": "{0: 'cat', 1: 'dog', 2: 'hen'}",
+    "imgsz": "[64, 64]",
+    "stride": "8",
+}
 
 
 def detector(
@@ -66,3 +73,21 @@ def save(model: onnx.ModelProto, path: Path, *, external: bool = False) -> Path:
     else:
         onnx.save(model, path)
     return path
+
+
+def typed(dtype: str) -> onnx.ModelProto:
+    """The toy detector behind an input of another dtype, which it normalizes itself where that is uint8."""
+    model = detector()
+    element = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
+    model.graph.input[0].type.tensor_type.elem_type = element
+    factor = np.array(1 / 255 if dtype == "uint8" else 1.0, np.float32)
+    model.graph.initializer.append(numpy_helper.from_array(factor, "factor"))
+    front = [
+        helper.make_node("Cast", ["images"], ["floats"], to=TensorProto.FLOAT),
+        helper.make_node("Mul", ["floats", "factor"], ["normalized"]),
+    ]
+    rest = list(model.graph.node)
+    next(n for n in rest if n.op_type == "Conv").input[0] = "normalized"
+    del model.graph.node[:]
+    model.graph.node.extend([*front, *rest])
+    return model

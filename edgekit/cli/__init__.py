@@ -103,10 +103,10 @@ def _check_configuration(path: Path, data: Any) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit with its code."""
-    sys.exit(run(list(sys.argv[1:] if arguments is None else arguments)))
+    sys.exit(execute(list(sys.argv[1:] if arguments is None else arguments)))
 
 
-def run(arguments: list[str]) -> int:
+def execute(arguments: list[str]) -> int:
     """Run the command line; every failure becomes a line, a hint and an exit code."""
     try:
         code = entry.main(args=arguments, prog_name="edgekit", standalone_mode=False)

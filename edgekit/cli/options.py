@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,11 @@ from click.shell_completion import CompletionItem
 def complete_target(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """The targets whose names begin with what was typed, for the shell."""
     from edgekit import target
+    from edgekit.errors import EdgekitError
 
-    return [CompletionItem(t.name, help=t.title) for t in target.find_all() if t.name.startswith(incomplete)]
+    with suppress(EdgekitError):  # a broken profile is for the command to speak of
+        return [CompletionItem(t.name, help=t.title) for t in target.find_all() if t.name.startswith(incomplete)]
+    return []
 
 
 def size(ctx: click.Context, param: click.Parameter, value: Any) -> tuple[int, int] | None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from edgekit.cli import options, output
+from edgekit.errors import UsageError
 
 if TYPE_CHECKING:
     from edgekit.runtime import Model, Result
@@ -57,10 +58,21 @@ def command(
     model = load(package, target=target, hints=Hints.of(**said))
     for notice in model.notices:
         output.note(notice)
+    images = expand(sources)
+    unread: list[UsageError] = []
     results = model.stream(
-        expand(sources), conf=conf, iou=iou, max_detections=max_det, class_agnostic=class_agnostic or None
+        images,
+        skip=unread.append if len(images) > 1 else None,  # one bad image must not cost the others
+        conf=conf,
+        iou=iou,
+        max_detections=max_det,
+        class_agnostic=class_agnostic or None,
     )
     _show(_saved(results, save), model, package, form)
+    for error in unread:
+        output.warn(str(error))
+    if unread:
+        raise UsageError(f"{len(unread)} of {len(images)} images could not be read")
 
 
 def _saved(results: Iterator[Result], folder: Path | None) -> Iterator[Result]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -109,11 +109,25 @@ class Model:
             return list(self.stream(source, **settings))
         return next(self.stream([source], **settings))
 
-    def stream(self, sources: Iterable[ImageLike], **settings: Any) -> Iterator[Result]:
-        """Results one by one: an image and its outputs are in memory, not all of them."""
+    def stream(
+        self, sources: Iterable[ImageLike], *, skip: Callable[[UsageError], None] | None = None, **settings: Any
+    ) -> Iterator[Result]:
+        """Results one by one: an image and its outputs are in memory, not all of them.
+
+        Args:
+            sources: as for a call.
+            skip: told of an image that cannot be read, which is then left out; without it the error is raised.
+            settings: as for a call.
+        """
         chosen = self.settings(**settings)
         for source in sources:
-            name, image = _opened(source)
+            try:
+                name, image = _opened(source)
+            except UsageError as e:
+                if skip is None:
+                    raise
+                skip(e)
+                continue
             yield self._one(name, image, chosen)
 
     def run(self, feed: Mapping[str, Array]) -> dict[str, Array]:

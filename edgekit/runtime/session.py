@@ -75,7 +75,7 @@ def create(
             f"{provider} is not in this onnxruntime {ort.__version__} (it has {', '.join(ort.get_available_providers())})"
         )
     options = ort.SessionOptions()
-    options.log_severity_level = 3  # warnings on a model's style are for its exporter, not for its user
+    options.log_severity_level = 4  # what fails is raised too, and said once; the rest is for the model's exporter
     options.intra_op_num_threads = threads()
     options.graph_optimization_level = _level(ort, optimization)
     for key, value in {SPINNING: "0", **(session_options or {})}.items():
@@ -111,8 +111,8 @@ def explain(failure: Exception, model: str) -> EdgekitError:
     if missing := re.search(r"External data path does not exist: \"(.*)\"", text):
         name = Path(missing[1]).name
         return ModelError(f"{model}: its external data {name} is missing", hint=f"put {name} beside the model")
-    if "external data" in text.lower():
-        return ModelError(f"{model}: its external data cannot be read: {text}")
+    if "external data" in text.lower() or "out of bounds or can not be read" in str(failure):
+        return ModelError(f"{model}: its external data cannot be read, it may be truncated: {FETCH_AGAIN}")
     if operator := re.search(r"(\S*):(\w+)\(-?\d+\) is not a registered function/op", text):
         domain, name = operator.groups()
         return ProviderError(

@@ -23,7 +23,7 @@ def run_edgekit(*arguments: object) -> CommandResult:
     """What `edgekit ARGUMENTS` prints, and its exit code."""
     out, err = io.StringIO(), io.StringIO()
     with redirect_stdout(out), redirect_stderr(err):
-        code = cli.run([str(a) for a in arguments])
+        code = cli.execute([str(a) for a in arguments])
     return CommandResult(code, out.getvalue(), err.getvalue())
 
 
