@@ -93,10 +93,9 @@ def _value(key: str, value: Any) -> Any:
         raise UsageError(f"pre-processing: {key} is {value!r}, must be a number")
     if key == "scale":
         return float(value)
-    if value != int(value) or value < (0 if key == "pad_value" else 1) or (key == "pad_value" and value > 255):
-        raise UsageError(
-            f"pre-processing: {key} is {value!r}, must be a whole number of {'0 to 255' if key == 'pad_value' else 'at least 1'}"
-        )
+    low, high = (0, 255) if key == "pad_value" else (1, 2**16)
+    if value != int(value) or not low <= value <= high:
+        raise UsageError(f"pre-processing: {key} is {value!r}, must be a whole number from {low} to {high}")
     return int(value)
 
 

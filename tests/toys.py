@@ -30,7 +30,7 @@ def detector(
     imports: Sequence[tuple[str, int]] = (),
     gain: float = 1.0,
 ) -> onnx.ModelProto:
-    """A detector in YOLOv8's form: one convolution of stride 8, (1, 4 + CLASSES, 64) at 64 by 64. What it finds is noise.
+    """A detector in YOLOv8's form: one convolution of stride 8. What it finds is noise.
 
     A chain of constants stands in front of the Reshape, so that there is something to fold. `gain` scales one
     activation up and back again.

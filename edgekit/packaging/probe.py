@@ -73,7 +73,7 @@ def feeds_for(model: Model, images: Sequence[NDArray[np.uint8]], seed: int) -> l
         free = [d for d in spec.shape[1:] if not (isinstance(d, int) and d > 0)]
         if free:
             raise ModelError(
-                f"input {spec.name} {list(spec.shape)} is no image and has free dimensions: their sizes cannot be guessed",
+                f"input {spec.name} {list(spec.shape)} is no image and has free dimensions, which cannot be guessed",
                 hint="export the model with fixed shapes",
             )
     rng = np.random.Generator(np.random.PCG64(seed))

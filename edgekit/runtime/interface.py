@@ -194,7 +194,7 @@ def _check_names(decoder: str, shapes: Mapping[str, tuple[int, ...]], classes: i
     count = decoders.get(decoder).class_count(shapes)
     if classes and count and classes != count:
         raise ModelError(
-            f"there are {classes} class names, the outputs have {count} classes ({_described(shapes)}, decoder {decoder})",
+            f"there are {classes} class names, the outputs have {count} classes ({decoder}, {_described(shapes)})",
             hint="--names FILE with one name for each class",
         )
 

@@ -70,10 +70,9 @@ def create(
         ModelError: the model is damaged or newer than this onnxruntime.
     """
     ort = onnxruntime()
-    if provider not in ort.get_available_providers():
-        raise ProviderError(
-            f"{provider} is not in this onnxruntime {ort.__version__} (it has {', '.join(ort.get_available_providers())})"
-        )
+    available = ort.get_available_providers()
+    if provider not in available:
+        raise ProviderError(f"{provider} is not in this onnxruntime {ort.__version__} (it has {', '.join(available)})")
     options = ort.SessionOptions()
     options.log_severity_level = 4  # what fails is raised too, and said once; the rest is for the model's exporter
     options.intra_op_num_threads = threads()

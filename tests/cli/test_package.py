@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 import onnx
 import pytest
-from tests import toys
 
 from edgekit import metadata
 from edgekit.packaging import pipeline
+from tests import toys
 
 FILES = ["golden.npz", "manifest.json", "metadata.yaml", "model.onnx", "report.json"]
 Command = Callable[..., Any]

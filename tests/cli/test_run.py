@@ -9,6 +9,7 @@ from typing import Any
 import cv2
 import numpy as np
 import pytest
+
 from tests import toys
 
 Command = Callable[..., Any]

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests import toys
-from tests.distribution.conftest import Environment
 
 from edgekit.packaging import package
+from tests import toys
+from tests.distribution.conftest import Environment
 
 pytestmark = pytest.mark.boards  # installs onnxruntime releases: minutes, and the package index
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from tests.distribution.conftest import Environment
 
 pytestmark = pytest.mark.wheel  # builds a wheel and installs it: minutes, and the package index

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 import numpy as np
 import onnx
 import pytest
-from tests import toys
 
 from edgekit.errors import ModelError
 from edgekit.packaging import pipeline
 from edgekit.packaging.passes import PassResult, copy
 from edgekit.packaging.passes.simplify import Simplify
 from edgekit.packaging.probe import Probe, compare
+from tests import toys
 
 
 @dataclass(frozen=True)

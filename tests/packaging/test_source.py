@@ -4,10 +4,10 @@ from pathlib import Path
 
 import onnx
 import pytest
-from tests import toys
 
 from edgekit.errors import ModelError, UsageError
 from edgekit.packaging import source
+from tests import toys
 
 
 def test_a_model_says_what_it_is(tmp_path: Path) -> None:
@@ -40,7 +40,7 @@ def test_every_truncation_of_a_model_is_refused(tmp_path: Path) -> None:
     whole = toys.detector().SerializeToString()
     for length in range(1, len(whole), len(whole) // 60):
         (tmp_path / "m.onnx").write_bytes(whole[:length])
-        with pytest.raises(ModelError, match="truncated|no graph|not valid"):
+        with pytest.raises(ModelError, match=r"truncated|no graph|not valid"):
             source.load(tmp_path / "m.onnx")
 
 

@@ -1,8 +1,7 @@
 from __future__ import annotations
 
-from tests import toys
-
 from edgekit.packaging.passes.freeze import FreezeShapes
+from tests import toys
 
 
 def dims(value: object) -> list[int | str]:

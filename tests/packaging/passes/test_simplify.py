@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import onnx
 import pytest
-from tests import toys
 
 from edgekit.errors import ModelError
 from edgekit.packaging.passes.initializers import SealInitializers
 from edgekit.packaging.passes.simplify import Simplify
+from tests import toys
 
 
 def test_constants_are_folded_and_names_stay() -> None:
@@ -28,7 +28,7 @@ def test_a_failure_of_the_simplifier_is_one_sentence(monkeypatch: pytest.MonkeyP
         raise ValueError("first line\nsecond line")
 
     monkeypatch.setattr("onnxslim.slim", failing)
-    with pytest.raises(ModelError, match="^onnxslim failed: first line$"):
+    with pytest.raises(ModelError, match=r"^onnxslim failed: first line$"):
         Simplify()(toys.detector())
 
 

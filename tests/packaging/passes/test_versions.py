@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import onnx
 import pytest
-from tests import toys
 
 from edgekit.errors import ModelError
 from edgekit.packaging.passes.versions import PinVersions, StripImports
+from tests import toys
 
 
 @pytest.mark.parametrize(("opset", "ir", "expected"), [(21, 10, (17, 8)), (13, 7, (13, 7)), (17, 9, (17, 8))])
@@ -24,7 +24,7 @@ def test_an_opset_that_cannot_be_converted_is_named() -> None:
     model = toys.detector(opset=20)
     model.graph.node.append(onnx.helper.make_node("Gelu", ["output0"], ["gelu"], name="gelu"))
     model.graph.output[0].name = "gelu"
-    with pytest.raises(ModelError, match="opset 20.*cannot be converted"):
+    with pytest.raises(ModelError, match=r"opset 20.*cannot be converted"):
         PinVersions(opset=17, ir=8)(model)
 
 

@@ -3,10 +3,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from onnx import TensorProto
-from tests import toys
 
 from edgekit.packaging.probe import Probe
 from edgekit.packaging.quantizers.float16 import Float16
+from tests import toys
 
 FEEDS = [{"images": np.random.default_rng(1).random((1, 3, 64, 64), np.float32)}]
 
