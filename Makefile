@@ -7,7 +7,7 @@ WORKERS ?= 2
 HOST := $(VENV)/.host
 DEV := $(VENV)/.dev
 
-.PHONY: demo test lint format bench test-wheel test-boards clean
+.PHONY: demo test lint format bench test-wheel test-boards test-ultralytics clean
 
 demo: $(HOST)
 	$(BIN)/edgekit package examples/shapes/shapes.onnx -t cpu -o $(DEMO)/shapes-cpu --force
@@ -37,6 +37,12 @@ test-wheel: $(DEV)
 # packages made here, on the onnxruntime releases that boards carry
 test-boards: $(DEV)
 	$(BIN)/pytest -m boards tests/distribution
+
+# the same packages in Ultralytics: several gigabytes, so in an environment of its own outside the repository
+ULTRALYTICS ?= $(HOME)/.cache/edgekit/ultralytics
+test-ultralytics: $(DEV)
+	test -x $(ULTRALYTICS)/bin/yolo || { $(PYTHON) -m venv $(ULTRALYTICS) && $(ULTRALYTICS)/bin/pip install --quiet ultralytics onnxruntime onnx; }
+	ULTRALYTICS_PYTHON=$(ULTRALYTICS)/bin/python $(BIN)/pytest -m ultralytics tests/distribution
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)

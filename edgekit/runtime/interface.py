@@ -241,7 +241,9 @@ def _metadata(
     count = decoders.get(decoder).class_count(shapes) if decoder else None
     if not names and count:
         names = {i: f"class_{i}" for i in range(count)}
-    out |= {"stride": known.get("stride", 32), "task": task, "batch": 1, "channels": 3, "names": dict(names)}
+    # a model whose outputs are given as they are keeps the task that its exporter wrote
+    out |= {"stride": known.get("stride", 32), "task": known.get("task", task) if task == "raw" else task}
+    out |= {"batch": 1, "channels": 3, "names": dict(names)}
     if size:
         out["imgsz"] = list(size)
     return out
