@@ -75,7 +75,7 @@ def test_a_task_without_metric_is_refused_before_the_first_image(data: Dataset) 
 
 
 def test_labels_of_another_task_are_refused(data: Dataset) -> None:
-    with pytest.raises(UsageError, match="task classify, the labels of .* are for detect"):
+    with pytest.raises(UsageError, match=r"task classify, the labels of .* are for detect"):
         evaluate(StandIn({}, task="classify", otherwise=classified(1)), data)
 
 
