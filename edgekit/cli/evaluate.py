@@ -54,21 +54,15 @@ def command(
     """
     from edgekit.evaluation import evaluate, open_dataset
     from edgekit.runtime import load
-    from edgekit.runtime.hints import Hints
 
-    model = load(package, target=target, hints=Hints.of(**said))
+    model = load(package, target=target, **said)
     dataset = open_dataset(data, task=model.interface.task, names=model.names, labels=labels)
     for notice in (*model.notices, *dataset.notices):
         output.note(notice)
-    settings = {"conf": conf, "iou": iou, "max_det": max_det}
+    settings: dict[str, Any] = {"conf": conf, "iou": iou, "max_det": max_det}
+    settings = {name: value for name, value in settings.items() if value is not None}
     with output.progress("evaluate") as progress:
-        evaluation = evaluate(
-            model,
-            dataset,
-            limit=limit,
-            progress=progress,
-            **{name: value for name, value in settings.items() if value is not None},  # type: ignore[arg-type]
-        )
+        evaluation = evaluate(model, dataset, limit=limit, progress=progress, **settings)
     shown = _data(evaluation, model, package, data, per_class)
     output.show(shown, as_json=as_json, text=_text(evaluation, model, package, data, per_class))
 

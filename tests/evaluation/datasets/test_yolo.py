@@ -143,6 +143,7 @@ def test_a_list_names_its_images(write: Callable[..., Path]) -> None:
         ({"a.jpg": None, "a.txt": "2 .5 .5 1 1"}, "a.txt: class 2, but the model has 2 classes, up to 1"),
         ({"data.yaml": "names: [cat]"}, "data.yaml names no images"),
         ({"data.yaml": "val: nowhere"}, "nowhere does not exist"),
+        ({"data.yaml": "val: empty", "empty/x.md": "x"}, "data.yaml: .*empty is a folder without images"),
         ({"data.yaml": "val: 5"}, "data.yaml: 5 is not a folder or a list of images"),
         ({"data.yaml": "- a"}, "data.yaml is not a YAML mapping"),
         ({"data.yaml": "a: b: c"}, "data.yaml is not YAML"),
