@@ -48,14 +48,13 @@ def command(
     SOURCE is an image, a folder, a pattern such as 'photos/*.jpg', an .npy array, or - for an image on standard input.
     """
     from edgekit.runtime import load
-    from edgekit.runtime.hints import Hints
     from edgekit.runtime.image import writable
     from edgekit.runtime.sources import expand
 
     if save:
         writable(save)
     form = "json" if as_json else form
-    model = load(package, target=target, hints=Hints.of(**said))
+    model = load(package, target=target, **said)
     for notice in model.notices:
         output.note(notice)
     images = expand(sources)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from edgekit.errors import IntegrityError
 from edgekit.runtime.model import Model
+from edgekit.tasks.boxes import iou
 
 FILE = "golden.npz"
 SAMPLES = 4096  # of each output
@@ -126,6 +127,23 @@ def replay(golden: Golden, model: Model) -> list[Replay]:
             _compare(i, r, sample, outputs.get(r.output)) for r, sample in zip(recorded, golden.samples[i], strict=True)
         ]
     return out
+
+
+def found_again(golden: Golden, model: Model, *, overlap: float = 0.9) -> tuple[int, int] | None:
+    """How many of the recorded detections are found here, of the same class and in the same place, and of how many.
+
+    None where nothing of the kind was recorded.
+    """
+    if not golden.images or any(d is None for d in golden.detections):
+        return None
+    again = total = 0
+    for image, recorded in zip(golden.images, golden.detections, strict=True):
+        here = model(image).to_dict()["detections"]
+        for expected in recorded or []:
+            same = [d["box"] for d in here if d["class_id"] == expected["class_id"]]
+            total += 1
+            again += bool(same) and bool((iou(np.array([expected["box"]]), np.array(same)) >= overlap).any())
+    return again, total
 
 
 def _compare(i: int, recorded: Recorded, sample: NDArray[Any], found: NDArray[Any] | None) -> Replay:

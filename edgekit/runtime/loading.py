@@ -7,14 +7,13 @@ from pathlib import Path
 
 from edgekit import manifest, modelfile
 from edgekit.cache import stamp
-from edgekit.errors import IntegrityError
+from edgekit.errors import IntegrityError, UsageError
 from edgekit.manifest import Variant
+from edgekit.preprocessing import Preprocess
 from edgekit.runtime import interface as interfaces
 from edgekit.runtime import providers, selection, session
 from edgekit.runtime.hints import Hints
 from edgekit.runtime.model import Model
-
-MODEL_SUFFIXES = (".onnx", ".ort")
 
 
 def load(
@@ -22,25 +21,36 @@ def load(
     *,
     target: str | None = None,
     session_options: Mapping[str, str] | None = None,
-    hints: Hints | None = None,
+    task: str | None = None,
+    decoder: str | None = None,
+    imgsz: int | tuple[int, int] | None = None,
+    names: str | Path | Mapping[int, str] | list[str] | None = None,
+    preprocess: str | Path | Preprocess | None = None,
 ) -> Model:
     """Open a model directory, or a bare .onnx or .ort file.
 
     Args:
         target: the variant to use; the best one for this machine if not given.
         session_options: session config entries over those of the package.
-        hints: task, decoder, size, names and pre-processing of a bare file; a package carries its own.
+        task, decoder, imgsz, names, preprocess: what a bare file does not say itself, as for `edgekit.package`. A
+            package carries its own.
 
     Raises:
-        UsageError: nothing is there.
+        UsageError: nothing is there, or a package is given what it carries itself.
         ModelError: the file is no model that can be read, or leaves open how to decode it.
         PackageError, IntegrityError: the package is damaged or changed.
         ProviderError: nothing in it can run on this machine.
     """
     path = Path(path)
-    if path.is_dir():
-        return _package(path, target, session_options or {})
-    return _bare(path, session_options or {}, hints or Hints())
+    hints = Hints.of(task=task, decoder=decoder, imgsz=imgsz, names=names, preprocess=preprocess)
+    if not path.is_dir():
+        return _bare(path, session_options or {}, hints)
+    if hints != Hints():
+        raise UsageError(
+            f"{path} is a package, which carries its own task, decoder, size, names and pre-processing",
+            hint="edgekit package MODEL -t TARGET with these options",
+        )
+    return _package(path, target, session_options or {})
 
 
 def _package(path: Path, target: str | None, session_options: Mapping[str, str]) -> Model:

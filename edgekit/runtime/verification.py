@@ -128,4 +128,6 @@ def _golden(package: Path, model: Any) -> Check:
         return Check("golden", False, f"output {bad[0].output} for input {bad[0].input} {bad[0].reason}")
     closest = max(replays, key=lambda r: r.difference / r.tolerance if r.tolerance else r.difference, default=None)
     worst = f", largest difference {closest.difference:.2g} of {closest.tolerance:.2g} allowed" if closest else ""
-    return Check("golden", True, f"{len(recorded.recorded)} inputs give what was recorded{worst}")
+    again = golden.found_again(recorded, model)
+    objects = f", {again[0]} of {again[1]} objects found again" if again else ""
+    return Check("golden", True, f"{len(recorded.recorded)} inputs give what was recorded{worst}{objects}")

@@ -174,3 +174,9 @@ def test_a_mistyped_project_file_is_not_silent(
     result = edgekit("run", toy_package, photo)
     assert result.exit_code == 2
     assert said in result.stderr
+
+
+def test_a_package_is_not_told_what_it_carries(edgekit: Command, toy_package: Path, photo: Path) -> None:
+    result = edgekit("run", toy_package, photo, "--decoder", "yolov5")
+    assert result.exit_code == 2
+    assert "carries its own task, decoder" in result.stderr

@@ -135,3 +135,12 @@ def test_a_session_option_that_is_not_known_is_refused(edgekit: Command, package
     result = edgekit("run", package, "-")
     assert result.exit_code == 2
     assert "allow_spining" in result.stderr
+
+
+def test_objects_in_recorded_images_are_found_again(edgekit: Command, zoo: Path, tmp_path: Path) -> None:
+    photos = zoo / "images" / "photos"
+    edgekit("package", zoo / "models" / "yolox_nano.onnx", "-t", "cpu", "-o", tmp_path / "p", "--golden", photos)
+    result = edgekit("verify", tmp_path / "p")
+    assert result.exit_code == 0
+    again, total = result.stdout.split(" objects found again")[0].rsplit(", ", 1)[1].split(" of ")
+    assert int(again) == int(total) >= 5
