@@ -57,19 +57,24 @@ def record(
     """Run the packaged model at each optimization level of onnxruntime and write down what it gives at the highest."""
     if interface.preprocess:
         images = [fitted(image, interface.preprocess) for image in images]
-    levels = [
-        Model(session.create(model, optimization=level, session_options={}), interface, path=Path("the model"))
-        for level in get_args(Optimization)
-    ]
-    best = levels[-1]
-    recorded, samples, detections = [], [], []
-    for i in range(len(images) or len(feeds)):
-        runs = [level.raw(level.prepare(images[i])[0] if images else feeds[i]) for level in levels]
-        one, values = _recorded(runs, seed=SEED + i, floor=FLOOR.get(precision, FLOOR["fp16"]))
-        recorded.append(one)
-        samples.append(values)
-        detections.append(best(images[i]).to_dict().get("detections") if images else None)
-    return Golden(tuple(images), tuple(feeds) if not images else (), tuple(recorded), tuple(samples), tuple(detections))
+    count = len(images) or len(feeds)
+    runs: list[list[dict[str, NDArray[Any]]]] = [[] for _ in range(count)]  # for each input, at each level
+    for level in get_args(Optimization):  # one session at a time; the last level is the one that ships
+        opened = Model(
+            session.create(model, optimization=level, name="the packaged model"),
+            interface,
+            path=Path("the packaged model"),
+        )
+        for i in range(count):
+            runs[i].append(opened.raw(opened.prepare(images[i])[0] if images else feeds[i]))
+    both = [_recorded(run, seed=SEED + i, floor=FLOOR.get(precision, FLOOR["fp16"])) for i, run in enumerate(runs)]
+    return Golden(
+        images=tuple(images),
+        feeds=() if images else tuple(feeds),
+        recorded=tuple(recorded for recorded, _ in both),
+        samples=tuple(samples for _, samples in both),
+        detections=tuple(opened(image).to_dict().get("detections") for image in images) or (None,) * count,
+    )
 
 
 def _recorded(
