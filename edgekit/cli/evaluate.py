@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -57,17 +58,20 @@ def command(
 
     model = load(package, target=target, **said)
     dataset = open_dataset(data, task=model.interface.task, names=model.names, labels=labels)
-    for notice in (*model.notices, *dataset.notices):
+    notices = (*model.notices, *dataset.notices)
+    for notice in notices:
         output.note(notice)
     settings: dict[str, Any] = {"conf": conf, "iou": iou, "max_det": max_det}
     settings = {name: value for name, value in settings.items() if value is not None}
     with output.progress("evaluate") as progress:
         evaluation = evaluate(model, dataset, limit=limit, progress=progress, **settings)
-    shown = _data(evaluation, model, package, data, per_class)
+    shown = _data(evaluation, model, package, data, per_class, notices)
     output.show(shown, as_json=as_json, text=_text(evaluation, model, package, data, per_class))
 
 
-def _data(evaluation: Evaluation, model: Model, package: Path, data: Path, per_class: bool) -> dict[str, Any]:
+def _data(
+    evaluation: Evaluation, model: Model, package: Path, data: Path, per_class: bool, notices: Sequence[str]
+) -> dict[str, Any]:
     out: dict[str, Any] = {
         "schema": "edgekit.evaluate/1",
         "package": str(package),
@@ -75,6 +79,7 @@ def _data(evaluation: Evaluation, model: Model, package: Path, data: Path, per_c
         "data": str(data),
         "images": evaluation.images,
         "metrics": {name: round(value, DECIMALS) for name, value in evaluation.metrics.items()},
+        "notices": list(notices),
     }
     if per_class:
         out["per_class"] = [

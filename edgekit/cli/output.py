@@ -58,10 +58,11 @@ def progress(label: str) -> Iterator[Any]:
     if not sys.stderr.isatty():
         yield lambda step, done, total: None
         return
-    with click.progressbar(length=100, label=label, file=sys.stderr, show_eta=False, item_show_func=str) as bar:
+    with click.progressbar(range(100), label=label, file=sys.stderr, show_eta=False) as bar:
 
         def update(step: str, done: int, total: int) -> None:
-            bar.update(int(100 * done / max(total, 1)) - bar.pos, step)
+            bar.label = f"{label}: {step}"
+            bar.update(int(100 * done / max(total, 1)) - bar.pos)
 
         yield update
 

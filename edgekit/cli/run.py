@@ -121,6 +121,7 @@ def _data(results: Iterator[Result], model: Model, package: Path) -> dict[str, A
         "provider": provider,
         # onnxruntime records placement from 1.24 on
         "placement": {"share": placement.share(provider), "nodes": dict(placement.nodes)} if placement else None,
+        "notices": list(model.notices),
         "results": [result.to_dict() for result in results],
     }
 
