@@ -18,20 +18,21 @@ class PassResult:
 
 
 class Pass(Protocol):
-    """One change to a model.
-
-    `tolerance` is the largest difference of an output, as a share of its range, that the pass may cause: None where a
-    difference is what the pass is for (a lower precision), which is then measured and reported.
-    `optional`: where it fails or goes beyond its tolerance, packaging goes on without it and says so.
-    """
+    """One change to a model."""
 
     @property
-    def tolerance(self) -> float | None: ...  # noqa: D102
+    def tolerance(self) -> float | None:
+        """The largest difference of an output, as a share of its range, that the pass may cause.
+
+        None where a difference is what the pass is for (a lower precision): it is then measured and reported.
+        """
 
     @property
-    def optional(self) -> bool: ...  # noqa: D102
+    def optional(self) -> bool:
+        """Whether packaging goes on without the pass where it fails or goes beyond its tolerance, and says so."""
 
-    def __call__(self, model: onnx.ModelProto) -> PassResult: ...  # noqa: D102
+    def __call__(self, model: onnx.ModelProto) -> PassResult:
+        """Change a copy of the model."""
 
 
 def copy(model: onnx.ModelProto) -> onnx.ModelProto:
