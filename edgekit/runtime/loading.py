@@ -21,6 +21,7 @@ def load(
     *,
     target: str | None = None,
     session_options: Mapping[str, str] | None = None,
+    threads: int | None = None,
     task: str | None = None,
     decoder: str | None = None,
     imgsz: int | tuple[int, int] | None = None,
@@ -32,6 +33,7 @@ def load(
     Args:
         target: the variant to use; the best one for this machine if not given.
         session_options: session config entries over those of the package.
+        threads: of one operator; as many as this process may use if not given.
         task, decoder, imgsz, names, preprocess: what a bare file does not say itself, as for `edgekit.package`. A
             package carries its own.
 
@@ -44,16 +46,16 @@ def load(
     path = Path(path)
     hints = Hints.of(task=task, decoder=decoder, imgsz=imgsz, names=names, preprocess=preprocess)
     if not path.is_dir():
-        return _bare(path, session_options or {}, hints)
+        return _bare(path, session_options or {}, threads, hints)
     if hints != Hints():
         raise UsageError(
             f"{path} is a package, which carries its own task, decoder, size, names and pre-processing",
             hint="edgekit package MODEL -t TARGET with these options",
         )
-    return _package(path, target, session_options or {})
+    return _package(path, target, session_options or {}, threads)
 
 
-def _package(path: Path, target: str | None, session_options: Mapping[str, str]) -> Model:
+def _package(path: Path, target: str | None, session_options: Mapping[str, str], threads: int | None) -> Model:
     contents = manifest.read(path)
     ort = session.onnxruntime()
     choice = selection.choose(
@@ -67,6 +69,7 @@ def _package(path: Path, target: str | None, session_options: Mapping[str, str])
         provider=variant.provider,
         provider_options=variant.provider_options,
         session_options={**variant.session_options, **session_options},
+        threads=threads,
     )
     notices = [
         f"variant {name} passed over: {reason}" for name, reason in choice.passed_over if name != manifest.GENERIC
@@ -89,8 +92,8 @@ def check_content(package: Path, variant: Variant) -> None:
             )
 
 
-def _bare(path: Path, session_options: Mapping[str, str], hints: Hints) -> Model:
+def _bare(path: Path, session_options: Mapping[str, str], threads: int | None, hints: Hints) -> Model:
     modelfile.check(path)
-    opened = session.create(path, session_options=session_options)
+    opened = session.create(path, session_options=session_options, threads=threads)
     identified = interfaces.identify(opened, hints)
     return Model(opened, identified.interface, path=path, notices=identified.guesses)

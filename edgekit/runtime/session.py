@@ -57,12 +57,14 @@ def create(
     provider_options: Mapping[str, str] | None = None,
     session_options: Mapping[str, str] | None = None,
     optimization: Optimization = "all",
+    threads: int | None = None,
     name: str | None = None,
 ) -> Any:
     """An `InferenceSession` that never falls back to another provider by itself.
 
     Args:
         model: a file, or the bytes of one (without external data).
+        threads: of one operator; as many as this process may use if not given.
         name: what errors call the model, where it is bytes.
 
     Raises:
@@ -75,7 +77,7 @@ def create(
         raise ProviderError(f"{provider} is not in this onnxruntime {ort.__version__} (it has {', '.join(available)})")
     options = ort.SessionOptions()
     options.log_severity_level = 4  # what fails is raised too, and said once; the rest is for the model's exporter
-    options.intra_op_num_threads = threads()
+    options.intra_op_num_threads = threads or usable_processors()
     options.graph_optimization_level = _level(ort, optimization)
     for key, value in {SPINNING: "0", **(session_options or {})}.items():
         if key not in SESSION_KEYS:
@@ -91,7 +93,7 @@ def create(
         raise explain(e, name or (str(model) if isinstance(model, Path) else "the model")) from e
 
 
-def threads() -> int:
+def usable_processors() -> int:
     """As many as the processors that this process may use: onnxruntime counts all, also in a container."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
 
