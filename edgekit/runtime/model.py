@@ -139,8 +139,8 @@ class Model:
         outputs = self.raw(feed)
         if not isinstance(self._decoder, Detr):
             return outputs
-        labels, boxes, scores = self._decoder.parts(outputs)
-        return {"detections": concatenate(boxes, scores, labels)}
+        parts = self._decoder.parts(outputs)
+        return {"detections": concatenate(parts["boxes"], parts["scores"], parts["labels"])}
 
     def raw(self, feed: Mapping[str, Array]) -> dict[str, Array]:
         """What the session returns, by output name."""

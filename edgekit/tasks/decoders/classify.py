@@ -48,13 +48,17 @@ class Classify:
         shape = only_shape(shapes)
         return shape[1] if shape and len(shape) > 1 else None
 
-    @np.errstate(over="ignore", invalid="ignore")  # NaN and inf are dropped, not warned of
-    def __call__(self, outputs: Outputs, settings: Settings) -> list[Prediction]:
-        """See `Decoder.__call__`. A value that is not finite becomes probability 0."""
+    def parts(self, outputs: Outputs) -> Mapping[str, NDArray[Any]]:
+        """See `Decoder.parts`: scores (B, C), as the model gives them."""
         arrays = list(outputs.values())
         if len(arrays) != 1 or not _per_class(arrays[0].shape):
             raise mismatch(self.name, EXPECTS, outputs)
-        batch = arrays[0].reshape(arrays[0].shape[:2]).astype(np.float64)
+        return {"scores": arrays[0].reshape(arrays[0].shape[:2])}
+
+    @np.errstate(over="ignore", invalid="ignore")  # NaN and inf are dropped, not warned of
+    def __call__(self, outputs: Outputs, settings: Settings) -> list[Prediction]:
+        """See `Decoder.__call__`. A value that is not finite becomes probability 0."""
+        batch = self.parts(outputs)["scores"].astype(np.float64)
         values = _softmax(batch) if self.softmax else np.where(np.isfinite(batch), batch, 0)
         return [Probabilities(row) for row in values.astype(np.float32)]
 

@@ -39,6 +39,13 @@ class Decoder(Protocol):
     def class_count(cls, shapes: Shapes) -> int | None:
         """The number of classes in outputs that fit; None where the shapes don't tell."""
 
+    def parts(self, outputs: Outputs) -> Mapping[str, NDArray[Any]]:
+        """What the outputs hold, by meaning: `boxes`, `scores`, `labels`, as far as the format has them. Views.
+
+        Raises:
+            ModelError: the outputs are not this decoder's.
+        """
+
     def __call__(self, outputs: Outputs, settings: Settings) -> list[Prediction]:
         """One prediction per image of the batch, in pixels of the model's input. What is not finite is dropped.
 

@@ -45,8 +45,8 @@ class Detr:
         """Not in the shapes."""
         return None
 
-    def parts(self, outputs: Outputs) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-        """Labels, boxes and scores: by name, else by shape and dtype.
+    def parts(self, outputs: Outputs) -> Mapping[str, NDArray[Any]]:
+        """See `Decoder.parts`: labels, boxes and scores, by name, else by shape and dtype.
 
         Raises:
             ModelError: the outputs are others, or labels and scores cannot be told apart.
@@ -59,14 +59,14 @@ class Detr:
             labels, boxes, scores = self._sorted_out(outputs)
         if boxes.ndim != 3 or boxes.shape[2] != 4 or not labels.shape == scores.shape == boxes.shape[:2]:
             raise mismatch(self.name, EXPECTS, outputs)
-        return labels, boxes, scores
+        return {"labels": labels, "boxes": boxes, "scores": scores}
 
     @np.errstate(over="ignore", invalid="ignore")  # NaN and inf are dropped, not warned of
     def __call__(self, outputs: Outputs, settings: Settings) -> list[Prediction]:
         """See `Decoder.__call__`. No NMS: `settings.iou` and `class_agnostic` have no effect."""
-        labels, boxes, scores = self.parts(outputs)
-        boxes, scores = boxes.astype(np.float32, copy=False), scores.astype(np.float32, copy=False)
-        return [filtered(*image, settings) for image in zip(boxes, scores, labels, strict=True)]
+        parts = self.parts(outputs)
+        boxes, scores = (parts[name].astype(np.float32, copy=False) for name in ("boxes", "scores"))
+        return [filtered(*image, settings) for image in zip(boxes, scores, parts["labels"], strict=True)]
 
     def _sorted_out(self, outputs: Outputs) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
         boxes = [array for array in outputs.values() if array.ndim == 3]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from edgekit.tasks.decoders.decoder import Outputs, Shapes, Size, check_options, mismatch, only_output, only_shape
 from edgekit.tasks.predictions import Prediction, Settings
@@ -39,10 +40,18 @@ class End2End:
         """Not in the shapes."""
         return None
 
+    def parts(self, outputs: Outputs) -> Mapping[str, NDArray[Any]]:
+        """See `Decoder.parts`: boxes (B, N, 4), scores and labels (B, N)."""
+        batch = self._batch(outputs)
+        return {"boxes": batch[:, :, :4], "scores": batch[:, :, 4], "labels": batch[:, :, 5]}
+
     @np.errstate(over="ignore", invalid="ignore")  # NaN and inf are dropped, not warned of
     def __call__(self, outputs: Outputs, settings: Settings) -> list[Prediction]:
         """See `Decoder.__call__`. No NMS: `settings.iou` and `class_agnostic` have no effect."""
+        return [filtered(rows[:, :4], rows[:, 4], rows[:, 5], settings) for rows in self._batch(outputs)]
+
+    def _batch(self, outputs: Outputs) -> NDArray[np.float32]:
         batch = only_output(self.name, EXPECTS, outputs, ndim=3)
         if batch.shape[2] != 6:
             raise mismatch(self.name, EXPECTS, outputs)
-        return [filtered(rows[:, :4], rows[:, 4], rows[:, 5], settings) for rows in batch]
+        return batch

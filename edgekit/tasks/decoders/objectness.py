@@ -2,11 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
+from edgekit.tasks.decoders.decoder import Outputs, mismatch, only_output
 from edgekit.tasks.predictions import Settings
 from edgekit.tasks.selection import strongest
+
+
+def rows_of(decoder: str, expects: str, outputs: Outputs) -> NDArray[np.float32]:
+    """The single output (B, N, 5 + C).
+
+    Raises:
+        ModelError: the outputs are others.
+    """
+    batch = only_output(decoder, expects, outputs, ndim=3)
+    if batch.shape[2] < 6:
+        raise mismatch(decoder, expects, outputs)
+    return batch
+
+
+def parts_of(batch: NDArray[np.float32]) -> Mapping[str, NDArray[Any]]:
+    """Boxes (B, N, 4) and scores (B, N, 1 + C), objectness first."""
+    return {"boxes": batch[:, :, :4], "scores": batch[:, :, 4:]}
 
 
 def best_rows(

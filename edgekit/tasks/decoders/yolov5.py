@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from edgekit.tasks import grid
 from edgekit.tasks.boxes import xywh_to_xyxy
-from edgekit.tasks.decoders.decoder import Outputs, Shapes, Size, check_options, mismatch, only_output, only_shape
-from edgekit.tasks.decoders.objectness import best_rows
+from edgekit.tasks.decoders.decoder import Outputs, Shapes, Size, check_options, only_shape
+from edgekit.tasks.decoders.objectness import best_rows, parts_of, rows_of
 from edgekit.tasks.predictions import Detections, Prediction, Settings
 from edgekit.tasks.selection import suppressed
 
@@ -49,13 +49,14 @@ class YoloV5:
         shape = only_shape(shapes)
         return shape[2] - 5 if shape and len(shape) == 3 else None
 
+    def parts(self, outputs: Outputs) -> Mapping[str, NDArray[Any]]:
+        """See `Decoder.parts`: boxes (B, N, 4), scores (B, N, 1 + C), objectness first."""
+        return parts_of(rows_of(self.name, EXPECTS, outputs))
+
     @np.errstate(over="ignore", invalid="ignore")  # NaN and inf are dropped, not warned of
     def __call__(self, outputs: Outputs, settings: Settings) -> list[Prediction]:
         """See `Decoder.__call__`. An anchor counts for its best class only."""
-        batch = only_output(self.name, EXPECTS, outputs, ndim=3)
-        if batch.shape[2] < 6:
-            raise mismatch(self.name, EXPECTS, outputs)
-        return [_decode(rows, settings) for rows in batch]
+        return [_decode(rows, settings) for rows in rows_of(self.name, EXPECTS, outputs)]
 
 
 def _decode(rows: NDArray[np.float32], settings: Settings) -> Detections:

@@ -47,13 +47,21 @@ class YoloV8:
         shape = only_shape(shapes)
         return shape[1] - 4 if shape and len(shape) == 3 else None
 
+    def parts(self, outputs: Outputs) -> Mapping[str, NDArray[Any]]:
+        """See `Decoder.parts`: boxes (B, 4, N), scores (B, C, N)."""
+        batch = self._batch(outputs)
+        return {"boxes": batch[:, :4], "scores": batch[:, 4:]}
+
     @np.errstate(over="ignore", invalid="ignore")  # NaN and inf are dropped, not warned of
     def __call__(self, outputs: Outputs, settings: Settings) -> list[Prediction]:
         """See `Decoder.__call__`. An anchor counts for its best class only."""
+        return [_decode(columns, settings) for columns in self._batch(outputs)]
+
+    def _batch(self, outputs: Outputs) -> NDArray[np.float32]:
         batch = only_output(self.name, EXPECTS, outputs, ndim=3)
         if batch.shape[1] < 5:
             raise mismatch(self.name, EXPECTS, outputs)
-        return [_decode(columns, settings) for columns in batch]
+        return batch
 
 
 def _decode(columns: NDArray[np.float32], settings: Settings) -> Detections:

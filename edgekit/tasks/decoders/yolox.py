@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from edgekit.tasks import grid
 from edgekit.tasks.boxes import xywh_to_xyxy
-from edgekit.tasks.decoders.decoder import Outputs, Shapes, Size, check_options, mismatch, only_output, only_shape
-from edgekit.tasks.decoders.objectness import best_rows
+from edgekit.tasks.decoders.decoder import Outputs, Shapes, Size, check_options, mismatch, only_shape
+from edgekit.tasks.decoders.objectness import best_rows, parts_of, rows_of
 from edgekit.tasks.predictions import Detections, Prediction, Settings
 from edgekit.tasks.selection import suppressed
 
@@ -49,16 +49,23 @@ class YoloX:
         shape = only_shape(shapes)
         return shape[2] - 5 if shape and len(shape) == 3 else None
 
+    def parts(self, outputs: Outputs) -> Mapping[str, NDArray[Any]]:
+        """See `Decoder.parts`: raw boxes (B, N, 4), scores (B, N, 1 + C), objectness first."""
+        return parts_of(rows_of(self.name, self._expects, outputs))
+
     @np.errstate(over="ignore", invalid="ignore")  # NaN and inf are dropped, not warned of
     def __call__(self, outputs: Outputs, settings: Settings) -> list[Prediction]:
         """See `Decoder.__call__`. An anchor counts for its best class only."""
-        expects = f"one output (batch, cells, 5 + classes) with the cells of a {self.size[0]}x{self.size[1]} input"
-        batch = only_output(self.name, expects, outputs, ndim=3)
+        batch = rows_of(self.name, self._expects, outputs)
         strides = grid.strides_of(batch.shape[1], self.size)
-        if batch.shape[2] < 6 or strides is None:
-            raise mismatch(self.name, expects, outputs)
+        if strides is None:
+            raise mismatch(self.name, self._expects, outputs)
         corners, steps = grid.cells(self.size, strides)
         return [_decode(rows, corners, steps, settings) for rows in batch]
+
+    @property
+    def _expects(self) -> str:
+        return f"one output (batch, cells, 5 + classes) with the cells of a {self.size[0]}x{self.size[1]} input"
 
 
 def _decode(

@@ -78,5 +78,6 @@ def test_float16_is_brought_to_float32_and_what_is_not_finite_is_dropped() -> No
 
 
 def test_its_parts_can_be_concatenated() -> None:
-    labels, boxes, scores = Detr.build((64, 64), {}).parts({"x": SCORES, "y": LABELS, "z": BOXES})
+    parts = Detr.build((64, 64), {}).parts({"x": SCORES, "y": LABELS, "z": BOXES})
+    labels, boxes, scores = parts["labels"], parts["boxes"], parts["scores"]
     assert concatenate(boxes, scores, labels).tolist()[0][2] == [4, 4, 5, 5, 0.75, 5]
