@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     help="Images to record for `verify` instead of synthetic ones.",
 )
 @click.option("--dry-run", is_flag=True, help="Do and measure everything, write nothing.")
-@click.option("--force", is_flag=True, help="Replace the folder if it exists.")
+@click.option("--force", is_flag=True, help="Replace the folder if it exists; package a collapsed model.")
 @options.json_option
 def command(
     model: Path,
@@ -63,6 +63,8 @@ def command(
     for report in packaged.reports.values():
         for guess in report["guesses"]:
             output.note(guess)
+        for collapse in report["collapsed"]:
+            output.warn(f"packaged because of --force, though it has collapsed: {collapse}")
     output.show(_data(packaged), as_json=as_json, text=_text(packaged))
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from edgekit import target as profiles
 from edgekit.errors import UsageError
 from edgekit.manifest import Manifest
-from edgekit.packaging import directory, source, writer
+from edgekit.packaging import directory, guard, source, writer
 from edgekit.packaging import golden as goldens
 from edgekit.packaging.probe import Probe, feeds_for
 from edgekit.packaging.source import Source
@@ -27,6 +27,7 @@ from edgekit.target import Target
 
 SYNTHETIC = "synthetic"
 PRECISIONS = ("fp32", "fp16")
+AS_IT_IS = "int8"  # what a model that arrives quantized is in
 STEPS_OF_A_VARIANT = 7  # six passes at the most, and golden data: what a progress bar counts to
 Progress = Callable[[str, int, int], None]
 Image = NDArray[np.uint8]
@@ -73,16 +74,16 @@ def package(
         precision: auto (the target's default), fp32 or fp16.
         golden: "synthetic", a file or folder of images to record instead, or None to record nothing.
         dry_run: do and measure everything, write nothing.
-        force: replace what is at `output`.
+        force: replace what is at `output`, and go on with a quantized model that has collapsed.
         progress: called with (step, done, total).
 
     Raises:
         UsageError, TargetError: an argument is wrong; nothing was written.
         ModelError: the model cannot be read, decoded or converted.
+        GateMissed: the model is quantized, and its scores or boxes say nothing any more.
     """
     path = Path(model)
     chosen = list({target.name: target for target in map(profiles.load, targets)}.values())
-    precisions = [_precision(target, precision) for target in chosen]
     destination = Path(output) if output else _destination(path, chosen)
     if not dry_run:
         writer.check_destination(destination, force=force)
@@ -92,11 +93,12 @@ def package(
 
     step("read")
     original = source.load(path)
+    precisions = [_precision(target, precision, original) for target in chosen]
     step("probe")
     images_from = "synthetic images" if golden in (SYNTHETIC, None) else "the images given by --golden"
     material = _material(original, hints, images, images_from)
     built = [
-        build(material, target, wanted, dynamic=dynamic, record=golden is not None, progress=step)
+        build(material, target, wanted, dynamic=dynamic, record=golden is not None, force=force, progress=step)
         for target, wanted in zip(chosen, precisions, strict=True)
     ]
     step("write")
@@ -125,17 +127,24 @@ def _material(original: Source, hints: Hints, images: Sequence[Image], images_fr
     return Material(original, identified, images, images_from, Probe.of(original.model, feeds))
 
 
-def _precision(target: Target, wanted: str) -> str:
+def _precision(target: Target, wanted: str, original: Source) -> str:
     """The precision to build, held against what the target runs and what this version makes.
 
     Raises:
-        UsageError: the target does not run it, or it cannot be made yet.
+        UsageError: the target does not run it, or it cannot be made.
     """
-    precision = target.precision.default if wanted == "auto" else wanted
+    if guard.is_quantized(original.model):
+        if wanted not in ("auto", AS_IT_IS):
+            raise UsageError(
+                f"{original.path} is quantized already: it cannot become {wanted}", hint="package the float model"
+            )
+        precision = AS_IT_IS
+    else:
+        precision = target.precision.default if wanted == "auto" else wanted
+        if precision not in PRECISIONS:
+            raise UsageError(f"this edgekit makes {' and '.join(PRECISIONS)} packages, not {precision} ones")
     if precision not in target.precision.allowed:
         raise UsageError(f"{target.name} does not run {precision}, it runs {', '.join(target.precision.allowed)}")
-    if precision not in PRECISIONS:
-        raise UsageError(f"this edgekit makes {' and '.join(PRECISIONS)} packages, not {precision} ones")
     return precision
 
 

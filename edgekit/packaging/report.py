@@ -25,6 +25,7 @@ def compose(
     guesses: Sequence[str],
     probed_on: str,
     history: Sequence[Step],
+    collapses: Sequence[str],
     golden: Golden | None,
 ) -> dict[str, Any]:
     """The report of one variant, as plain data."""
@@ -44,6 +45,7 @@ def compose(
         "guesses": list(guesses),
         "probed_on": probed_on,
         "steps": [step.to_dict() for step in history],
+        "collapsed": list(collapses),
         "golden": _golden(golden) if golden else "none: left out by --golden none",
     }
 

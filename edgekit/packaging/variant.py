@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from edgekit import metadata
 from edgekit.manifest import Interface
 from edgekit.packaging import golden as goldens
-from edgekit.packaging import pipeline, report
+from edgekit.packaging import guard, pipeline, report
 from edgekit.packaging.passes import Pass
 from edgekit.packaging.passes.freeze import FreezeShapes
 from edgekit.packaging.passes.initializers import SealInitializers
@@ -26,6 +27,7 @@ from edgekit.runtime import interface as interfaces
 from edgekit.runtime import session
 from edgekit.runtime.golden import Golden
 from edgekit.runtime.interface import Identified
+from edgekit.runtime.model import Model
 from edgekit.target import Target
 
 
@@ -59,6 +61,7 @@ def build(
     *,
     dynamic: bool,
     record: bool,
+    force: bool,
     progress: Callable[[str], None],
 ) -> Built:
     """Bring the source to what the target runs.
@@ -66,14 +69,19 @@ def build(
     Args:
         dynamic: keep free dimensions.
         record: make golden data.
+        force: go on with a quantized model that has collapsed.
         progress: told of each step.
 
     Raises:
         ModelError: it cannot be brought there; the message says which step failed.
+        GateMissed: the model is quantized, and its scores or boxes say nothing any more.
     """
     passes = _passes(target, precision, material.probe.feeds, dynamic=dynamic)
     changed, history = pipeline.apply(passes, material.source.model, material.probe, progress)
     model, interface = _finish(changed, material.identified.interface)
+    collapses = _collapses(changed, model, interface, material.images)
+    if not force:
+        guard.refuse(collapses)
     progress("golden")
     images = material.images if interface.preprocess else []
     golden = goldens.record(model, interface, images, material.probe.feeds, precision) if record else None
@@ -84,9 +92,20 @@ def build(
         guesses=material.identified.guesses,
         probed_on=material.images_from,
         history=history,
+        collapses=[str(c) for c in collapses],
         golden=golden,
     )
     return Built(target, precision, interface, model, golden, said)
+
+
+def _collapses(
+    graph: onnx.ModelProto, model: bytes, interface: Interface, images: Sequence[NDArray[np.uint8]]
+) -> list[guard.Collapse]:
+    """What has collapsed, in a model that is quantized, whoever did it."""
+    if not guard.is_quantized(graph) or interface.preprocess is None:
+        return []
+    opened = Model(session.create(model, name="the packaged model"), interface, path=Path("the packaged model"))
+    return guard.find(graph, opened, images)
 
 
 def _passes(target: Target, precision: str, feeds: Sequence[Feed], *, dynamic: bool) -> list[Pass]:

@@ -149,6 +149,10 @@ class Model:
         except Exception as e:  # onnxruntime raises plain ones
             raise sessions.explain_run(e, str(self.path)) from e
 
+    def parts(self, outputs: Mapping[str, Array]) -> Mapping[str, Array]:
+        """The outputs by meaning: boxes, scores, labels. Under their own names where the task is raw."""
+        return self._decoder.parts(outputs) if self._decoder else outputs
+
     def decode(self, outputs: Mapping[str, Array], settings: Settings) -> list[Prediction]:
         """The predictions for each image of a batch, in pixels of the model's input."""
         if self._decoder is None:
