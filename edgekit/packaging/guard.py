@@ -94,7 +94,8 @@ def _cause(model: onnx.ModelProto) -> str | None:
         if step >= UNIT / 2:
             merged = _merging(model.graph, node)
             shared = f", which boxes and scores share behind {merged}" if merged else ""
-            return f"{node.name or node.output[0]} has a step of {step:.3g}{shared}: a score below {step / 2:.2g} becomes 0"
+            name = node.name or node.output[0]
+            return f"{name} has a step of {step:.3g}{shared}: a score below {step / 2:.2g} becomes 0"
     return None
 
 

@@ -61,6 +61,7 @@ class Scheme:
     weight: IntegerType = "int8"
     per_channel: bool = False  # weights: a scale per output channel rather than per tensor
     reduce_range: bool = False  # weights of 7 bits, for processors that add up int8 products in 16 bits
+    operators: tuple[str, ...] = ("Conv", "Gemm", "MatMul")  # what is quantized; the rest stays float
     options: Mapping[str, str] = field(default_factory=dict)  # for the quantizer's own tool
 
 
