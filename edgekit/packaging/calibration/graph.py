@@ -8,7 +8,6 @@ import onnx
 from onnx import TensorProto
 
 from edgekit.errors import ModelError
-from edgekit.packaging.source import nodes
 
 
 def activations(model: onnx.ModelProto, wanted: Collection[str] | None) -> list[str]:
@@ -54,7 +53,7 @@ def uses(node: onnx.NodeProto) -> Iterator[str]:
     for attribute in node.attribute:
         for subgraph in (*attribute.graphs, *([attribute.g] if attribute.HasField("g") else [])):
             yield from (output.name for output in subgraph.output)
-            yield from (name for inner in nodes(subgraph) for name in inner.input if name)
+            yield from (name for inner in subgraph.node for name in uses(inner))
 
 
 def _is_float(kind: onnx.TypeProto | None) -> bool:
