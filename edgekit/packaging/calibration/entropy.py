@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 ROUNDS = 4  # of moving one end, then the other; they agree after two as a rule
 
 
-def kept_bins(counts: NDArray[np.int64], zero: int | None, levels: int) -> tuple[int, int]:
+def kept_bins(counts: NDArray[np.int64], zero: int | None, levels: int, most: float = 1.0) -> tuple[int, int]:
     """The bins [first, end) that lose the least when only they are quantized.
 
     The upper end is moved with the lower one at rest, then the other way round, until neither moves. As many bins as
@@ -21,6 +21,7 @@ def kept_bins(counts: NDArray[np.int64], zero: int | None, levels: int) -> tuple
         zero: the bin that holds 0. It stays inside, and does not count by itself: quantization has a code for exactly
             zero, and the zeros of a ReLU would outweigh all else.
         levels: codes of the quantized type.
+        most: share of the values that may be cut off at each end.
     """
     bins = len(counts)
     if bins <= levels:
@@ -30,13 +31,16 @@ def kept_bins(counts: NDArray[np.int64], zero: int | None, levels: int) -> tuple
         neighbours = [b for b in (zero - 1, zero + 1) if 0 <= b < bins]
         weights[zero] = weights[neighbours].mean()
     stride = max(1, bins // levels)
+    latest, earliest = _limits(counts, most)
+    if zero is not None:
+        latest, earliest = min(latest, zero), max(earliest, zero + 1)
     first, end = 0, bins
     for _ in range(ROUNDS):
         before = first, end
-        lowest_end = max(first + levels, 0 if zero is None else zero + 1)
-        end = _best([(first, e) for e in range(bins, lowest_end - 1, -stride)], weights, levels)[1]
-        highest_first = min(end - levels, bins if zero is None else zero)
-        first = _best([(f, end) for f in range(0, highest_first + 1, stride)], weights, levels)[0]
+        ends = range(bins, max(first + levels, earliest) - 1, -stride)
+        end = _best([(first, e) for e in ends], weights, levels)[1]
+        firsts = range(0, min(end - levels, latest) + 1, stride)
+        first = _best([(f, end) for f in firsts], weights, levels)[0]
         if (first, end) == before:
             break
     return first, end
@@ -62,6 +66,13 @@ def divergence(weights: NDArray[np.float64], first: int, end: int, levels: int) 
     ratio = (clipped / total) / (np.maximum(quantized, 0.5) / mass)
     some = clipped > 0
     return float((clipped[some] / total * np.log(ratio[some])).sum())
+
+
+def _limits(counts: NDArray[np.int64], most: float) -> tuple[int, int]:
+    """The last bin to begin at and the first to end at, with no more than this share of the values beyond each."""
+    allowed = most * counts.sum()
+    below, above = (int(np.searchsorted(np.cumsum(c), allowed, side="right")) for c in (counts, counts[::-1]))
+    return below, len(counts) - above
 
 
 def _best(candidates: Iterable[tuple[int, int]], weights: NDArray[np.float64], levels: int) -> tuple[int, int]:

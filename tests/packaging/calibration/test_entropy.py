@@ -51,6 +51,12 @@ def test_zero_stays_inside_and_as_many_bins_as_levels(array: np.ndarray, zero: i
     assert zero is None or first <= zero < end
 
 
+@given(counts, st.sampled_from([0.0, 0.01, 0.2]))
+def test_no_more_than_the_limit_is_cut_off_at_an_end(array: np.ndarray, most: float) -> None:
+    first, end = kept_bins(array, None, LEVELS, most)
+    assert max(array[:first].sum(), array[end:].sum()) <= most * array.sum()
+
+
 @given(counts)
 def test_the_range_that_is_kept_loses_no_more_than_the_whole(array: np.ndarray) -> None:
     weights = array.astype(np.float64)
