@@ -22,6 +22,7 @@ COMMANDS = {
     "run": "Run a package on images.",
     "verify": "Check that a package is intact and gives here what it gave when it was made.",
     "evaluate": "Measure a package on labelled images.",
+    "compare": "Compare two models or packages: accuracy, agreement, size, latency.",
     "targets": "List, show and validate target profiles.",
 }
 

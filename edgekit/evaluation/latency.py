@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 ROUNDS = 40
 WARM_UP = 3  # runs that are not counted: the first ones fill caches and arenas
 
+TICK = time.get_clock_info("process_time").resolution  # what is shorter than a tick of the clock counts as one
+
 Feed = Mapping[str, NDArray[Any]]
 
 
@@ -28,7 +30,7 @@ Feed = Mapping[str, NDArray[Any]]
 class Turns:
     """Times of two that took turns, in milliseconds.
 
-    Law: there are as many of `a` as of `b`, and at least one.
+    Law: there are as many of `a` as of `b`, at least one, all of them positive.
 
     >>> turns = Turns((10.0, 20.0, 10.0), (5.0, 10.0, 6.0))
     >>> turns.medians, turns.ratio
@@ -39,8 +41,8 @@ class Turns:
     b: tuple[float, ...]
 
     def __post_init__(self) -> None:
-        if len(self.a) != len(self.b) or not self.a:
-            raise ValueError(f"{len(self.a)} and {len(self.b)} times are no turns")
+        if len(self.a) != len(self.b) or not self.a or min(self.a + self.b) <= 0:
+            raise ValueError(f"{self.a} and {self.b} are no turns")
 
     @property
     def medians(self) -> tuple[float, float]:
@@ -113,10 +115,10 @@ def measure(
         for which, (opened, feed) in enumerate(zip(pair, feeds, strict=True)):
             start, busy = time.perf_counter(), time.process_time()
             opened.run(None, feed)
-            taken, used = time.perf_counter() - start, time.process_time() - busy
+            used, taken = time.process_time() - busy, time.perf_counter() - start
             if done >= 0:
                 wall[which].append(taken * 1e3)
-                cpu[which].append(used * 1e3)
+                cpu[which].append(max(used, TICK) * 1e3)
         if progress:
             progress("latency", max(done + 1, 0), rounds)
     return Latency(Turns(tuple(wall[0]), tuple(wall[1])), Turns(tuple(cpu[0]), tuple(cpu[1])), threads)
