@@ -132,8 +132,9 @@ def _rounded(values: Mapping[str, float | None] | None) -> dict[str, float | Non
 def _text(compared: Comparison, models: Sequence[Model]) -> str:
     a, b, latency = compared.a, compared.b, compared.latency
     heads = [f"{letter}: {_named(model)}" for letter, model in zip("AB", models, strict=True)]
+    more = compared.metrics_difference or {}
     rows = [
-        [name, f"{value:.3f}", f"{(b.metrics or {})[name]:.3f}", f"{(compared.metrics_difference or {})[name]:+.3f}"]
+        [name, f"{value:.4f}", f"{value + more[name]:.4f}", f"{more[name]:+.4f}"]
         for name, value in (a.metrics or {}).items()
     ]
     rows.append(["size", f"{a.bytes / 1e6:.2f} MB", f"{b.bytes / 1e6:.2f} MB", f"x {b.bytes / a.bytes:.2f}"])
