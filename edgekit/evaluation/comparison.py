@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from edgekit.errors import UsageError
 from edgekit.evaluation.agreement import Agreement, NoAgreement, agreement
-from edgekit.evaluation.datasets import Dataset, files, open_dataset, yolo
+from edgekit.evaluation.datasets import Dataset, classify, files, open_dataset, yolo
 from edgekit.evaluation.evaluation import Progress, evaluate
 from edgekit.evaluation.latency import ROUNDS, Feed, Latency, latency
 from edgekit.packaging.golden import SEED, synthetic_images
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from edgekit.runtime.model import Model
 
 SYNTHETIC = 4  # images, where none are given
+LABEL_SUFFIXES = frozenset({".csv", ".json", ".txt", ".yaml", ".yml"})
 
 Images = Sequence[Path | NDArray[np.uint8]]
 
@@ -148,11 +149,14 @@ def _check_comparable(a: Model, b: Model) -> None:
 
 
 def _is_unlabelled(path: Path) -> bool:
-    """Whether it is a folder that holds images, and nothing that could be a label."""
-    if not path.is_dir():
+    """Whether it is a folder of images, and nothing in it or beside it could be their labels."""
+    if not path.is_dir() or any((path.parent / name).is_file() for name in classify.LABEL_FILES):
         return False
     inside = [p for p in path.iterdir() if not p.name.startswith(".")]
-    return bool(inside) and all(files.is_image(p) and yolo.label_file(p) is None for p in inside)
+    if any(p.is_dir() or p.suffix.lower() in LABEL_SUFFIXES for p in inside):
+        return False
+    images = [p for p in inside if files.is_image(p)]
+    return bool(images) and all(yolo.label_file(image) is None for image in images)
 
 
 @dataclass

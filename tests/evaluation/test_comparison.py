@@ -170,6 +170,17 @@ def test_each_model_has_labels_in_its_own_numbers(toy: Model, labelled: Path, tm
     assert ids == [[0, 1, 2], [2, 1, 0]]
 
 
+def test_a_readme_is_no_label(toy: Model, photos: Path) -> None:
+    (photos / "README").write_text("mine\n")
+    assert Ground.of(toy, toy, photos).data is None
+
+
+def test_labels_beside_the_folder_are_not_overlooked(toy: Model, photos: Path) -> None:
+    (photos.parent / "labels.txt").write_text("0.png cat\n")
+    with pytest.raises(UsageError, match="none of its 3 images has labels"):  # those of a detector are other files
+        Ground.of(toy, toy, photos)
+
+
 def test_wrong_labels_are_an_error_and_not_ignored(toy: Model, labelled: Path) -> None:
     (labelled / "1.txt").write_text("no label\n")
     with pytest.raises(UsageError, match=r"1\.txt, line 1"):
