@@ -50,7 +50,7 @@ def measure(
         ModelError: a tensor holds NaN or infinity; the message names the first one in the graph.
     """
     opened = session.create(_reduced(model, tensors).SerializeToString(), optimization="basic", name="the model")
-    outputs = [output.name for output in opened.get_outputs()]
+    outputs = [f"{tensor}{SUFFIX}/{measure_name}" for tensor in tensors for measure_name in MEASURES]
     seen: dict[str, Extremes] = {}
     for number, feed in enumerate(data, 1):
         found = iter(run(opened, outputs, feed))
@@ -80,7 +80,8 @@ def _reduced(model: onnx.ModelProto, tensors: Sequence[str]) -> onnx.ModelProto:
     kept = needed(model.graph.node, tensors)
     del out.graph.node[:], out.graph.output[:]
     out.graph.node.extend(kept)
-    for tensor in tensors:
+    # onnxruntime walks back from the last node: so a tensor is measured as soon as it is there, and let go
+    for tensor in reversed(tensors):
         for measure_name, operator in MEASURES.items():
             name = f"{tensor}{SUFFIX}/{measure_name}"
             options = {} if operator == "Size" else {"keepdims": 0}  # without axes: over all, in every opset
