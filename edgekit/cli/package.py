@@ -30,6 +30,13 @@ if TYPE_CHECKING:
 @options.model_options
 @click.option("--dynamic", is_flag=True, help="Keep free dimensions.")
 @click.option("--precision", type=click.Choice(["auto", "fp32", "fp16", "int8"]), default="auto", show_default=True)
+@click.option("--calibration", type=click.Path(path_type=Path), help="int8: images like those of the application.")
+@click.option("--calibration-count", type=click.IntRange(1), default=128, show_default=True, help="int8: how many.")
+@click.option("--recipe", type=click.Path(path_type=Path), help="int8: how to quantize, a file as packages hold it.")
+@click.option("--accuracy", type=click.Path(path_type=Path), help="int8: labelled images to hold --max-drop on.")
+@click.option("--labels", type=click.Path(path_type=Path), help="int8: labels of --accuracy that are elsewhere.")
+@click.option("--max-drop", type=click.FloatRange(0), default=0.01, show_default=True, help="int8: what it may cost.")
+@click.option("--tune", is_flag=True, help="int8: look for a better recipe by timing candidates here.")
 @click.option(
     "--golden",
     default="synthetic",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,21 +12,28 @@ from numpy.typing import NDArray
 
 from edgekit import target as profiles
 from edgekit.errors import UsageError
+from edgekit.evaluation import open_dataset
+from edgekit.evaluation.datasets import NoLabels
 from edgekit.manifest import Manifest
 from edgekit.packaging import directory, guard, source, writer
 from edgekit.packaging import golden as goldens
+from edgekit.packaging.accuracy import Budget, ByAgreement, ByLabels, Judge
+from edgekit.packaging.calibration import CalibrationData
+from edgekit.packaging.calibration.data import COUNT
 from edgekit.packaging.probe import Probe, feeds_for
+from edgekit.packaging.quantizers.int8 import Tuning
+from edgekit.packaging.recipe import Recipe
 from edgekit.packaging.source import Source
-from edgekit.packaging.variant import Material, build
+from edgekit.packaging.variant import Material, Wish, build
 from edgekit.preprocessing import Preprocess
 from edgekit.runtime import interface as interfaces
 from edgekit.runtime import session
 from edgekit.runtime.hints import Hints
 from edgekit.runtime.model import Model
+from edgekit.runtime.sources import expand
 from edgekit.target import Target
 
 SYNTHETIC = "synthetic"
-PRECISIONS = ("fp32", "fp16")
 AS_IT_IS = "int8"  # what a model that arrives quantized is in
 STEPS_OF_A_VARIANT = 7  # six passes at the most, and golden data: what a progress bar counts to
 Progress = Callable[[str, int, int], None]
@@ -55,6 +62,13 @@ def package(
     names: str | Path | Mapping[int, str] | list[str] | None = None,
     preprocess: str | Path | Preprocess | None = None,
     precision: str = "auto",
+    calibration: str | Path | None = None,
+    calibration_count: int = COUNT,
+    recipe: str | Path | Recipe | None = None,
+    accuracy: str | Path | None = None,
+    labels: str | Path | None = None,
+    max_drop: float = 0.01,
+    tune: bool = False,
     golden: str | Path | None = SYNTHETIC,
     dry_run: bool = False,
     force: bool = False,
@@ -71,7 +85,15 @@ def package(
         dynamic: keep free dimensions.
         names: class names, or a text or YAML file of them.
         preprocess: a preset, a YAML file, or the data itself; the decoder's preset if not given.
-        precision: auto (the target's default), fp32 or fp16.
+        precision: fp32, fp16, int8, or auto: int8 where calibration images are given and it is faster here, else the
+            target's default.
+        calibration: int8: images to find ranges on, like those of the application.
+        calibration_count: how many of them.
+        recipe: int8: a recipe, or a file of one, instead of the target's default.
+        accuracy: int8: labelled images (as for `edgekit evaluate`), or plain ones, to hold `max_drop` on.
+        labels: of the images in `accuracy`, where they are elsewhere.
+        max_drop: how much of the score int8 may cost, once `accuracy` is given.
+        tune: int8: look for a better recipe by timing candidates on this machine.
         golden: "synthetic", a file or folder of images to record instead, or None to record nothing.
         dry_run: do and measure everything, write nothing.
         force: replace what is at `output`, and go on with a quantized model that has collapsed.
@@ -80,7 +102,7 @@ def package(
     Raises:
         UsageError, TargetError: an argument is wrong; nothing was written.
         ModelError: the model cannot be read, decoded or converted.
-        GateMissed: the model is quantized, and its scores or boxes say nothing any more.
+        GateMissed: int8 costs more than it may, or has collapsed.
     """
     path = Path(model)
     chosen = list({target.name: target for target in map(profiles.load, targets)}.values())
@@ -93,13 +115,22 @@ def package(
 
     step("read")
     original = source.load(path)
-    precisions = [_precision(target, precision, original) for target in chosen]
+    precisions = [_precision(target, precision, original, calibration) for target in chosen]
     step("probe")
     images_from = "synthetic images" if golden in (SYNTHETIC, None) else "the images given by --golden"
     material = _material(original, hints, images, images_from)
+    wish = Wish(dynamic, golden is not None, force, _recipe(recipe), must_pay=precision == "auto")
+    if "int8" in precisions and not guard.is_quantized(original.model):
+        data = CalibrationData.open(calibration, material.model, count=calibration_count)
+        judge = _judge(accuracy or calibration, material, labels) if accuracy or tune else None
+        if judge and accuracy and (shared := data.overlap(judge.paths)):
+            said = f"{shared} of the images that accuracy is measured on were calibrated on: the score flatters"
+            data = replace(data, notices=(*data.notices, said))
+        material = replace(material, calibration=data)
+        wish = _judged(wish, judge, max_drop, report=accuracy is not None, tune=tune)
     built = [
-        build(material, target, wanted, dynamic=dynamic, record=golden is not None, force=force, progress=step)
-        for target, wanted in zip(chosen, precisions, strict=True)
+        build(material, target, chosen_precision, wish, step)
+        for target, chosen_precision in zip(chosen, precisions, strict=True)
     ]
     step("write")
     contents = Manifest(directory.variants(built)) if dry_run else directory.write(built, destination)
@@ -120,14 +151,46 @@ def _counted(progress: Progress | None, total: int) -> Callable[[str], None]:
 
 
 def _material(original: Source, hints: Hints, images: Sequence[Image], images_from: str) -> Material:
-    """Find out what the model is, and what it gives for these images. The session is gone once that is known."""
+    """Find out what the model is, and what it gives for these images."""
     opened = session.create(original.model.SerializeToString(), name=str(original.path))
     identified = interfaces.identify(opened, hints)
-    feeds = feeds_for(Model(opened, identified.interface, path=original.path), images, goldens.SEED)
-    return Material(original, identified, images, images_from, Probe.of(original.model, feeds))
+    model = Model(opened, identified.interface, path=original.path)
+    feeds = feeds_for(model, images, goldens.SEED)
+    return Material(original, identified, model, images, images_from, Probe.of(original.model, feeds))
 
 
-def _precision(target: Target, wanted: str, original: Source) -> str:
+def _recipe(given: str | Path | Recipe | None) -> Recipe | None:
+    return given if isinstance(given, Recipe) or given is None else Recipe.read(Path(given))
+
+
+def _judged(wish: Wish, judge: Judge | None, max_drop: float, *, report: bool, tune: bool) -> Wish:
+    """The wish with its judges. Tuning chooses on every other image; what is reported comes from the rest."""
+    if judge is None:
+        return wish
+    choosing, reporting = judge.halves() if tune else (judge, judge)
+    return replace(
+        wish,
+        budget=Budget(reporting, max_drop) if report else None,
+        tuning=Tuning(choosing, max_drop) if tune else None,
+    )
+
+
+def _judge(path: str | Path | None, material: Material, labels: str | Path | None) -> Judge:
+    """Labels where the data has them, else agreement with the float model on its images.
+
+    Raises:
+        UsageError: there is nothing to judge by, or the labels are faulty.
+    """
+    if path is None:
+        raise UsageError("--tune needs images to judge candidates by", hint="--accuracy DATA, or --calibration PATH")
+    task = material.identified.interface.task
+    try:
+        return ByLabels(open_dataset(Path(path), task=task, names=material.model.names, labels=labels))
+    except NoLabels:
+        return ByAgreement(material.model, [source.path for source in expand([path]) if source.path])
+
+
+def _precision(target: Target, wanted: str, original: Source, calibration: str | Path | None) -> str:
     """The precision to build, held against what the target runs and what this version makes.
 
     Raises:
@@ -140,9 +203,8 @@ def _precision(target: Target, wanted: str, original: Source) -> str:
             )
         precision = AS_IT_IS
     else:
-        precision = target.precision.default if wanted == "auto" else wanted
-        if precision not in PRECISIONS:
-            raise UsageError(f"this edgekit makes {' and '.join(PRECISIONS)} packages, not {precision} ones")
+        automatic = "int8" if calibration and "int8" in target.precision.allowed else target.precision.default
+        precision = automatic if wanted == "auto" else wanted
     if precision not in target.precision.allowed:
         raise UsageError(f"{target.name} does not run {precision}, it runs {', '.join(target.precision.allowed)}")
     return precision

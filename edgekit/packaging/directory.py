@@ -13,11 +13,12 @@ import yaml
 from edgekit import __version__, manifest
 from edgekit.manifest import GENERIC, FileRecord, Manifest, Variant
 from edgekit.packaging import source, writer
+from edgekit.packaging.quantizers.qdq import SESSION_OPTIONS
 from edgekit.packaging.variant import Built
 from edgekit.runtime.golden import FILE as GOLDEN
 from edgekit.runtime.providers import CPU
 
-MODEL, METADATA, REPORT = "model.onnx", "metadata.yaml", "report.json"
+MODEL, METADATA, REPORT, RECIPE = "model.onnx", "metadata.yaml", "report.json", "recipe.yaml"
 
 
 def write(built: Sequence[Built], destination: Path) -> Manifest:
@@ -41,6 +42,8 @@ def _write_files(one: Built, directory: Path) -> None:
     (directory / REPORT).write_text(json.dumps(one.report, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     if one.golden:
         one.golden.write(directory / GOLDEN)
+    if one.recipe:
+        (directory / RECIPE).write_text(yaml.safe_dump(dict(one.recipe), sort_keys=False), encoding="utf-8")
 
 
 def _directory(one: Built, built: Sequence[Built]) -> str:
@@ -75,7 +78,7 @@ def _variant(one: Built, directory: str, files: Mapping[str, FileRecord]) -> Var
         device=target.device,
         architectures=target.architecture,
         provider_options=dict(target.provider.options),
-        session_options=dict(target.session_options),
+        session_options={**target.session_options, **(SESSION_OPTIONS if one.recipe else {})},
         environment=dict(target.environment),
         cache=target.cache,
         requirements={

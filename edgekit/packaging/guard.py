@@ -7,7 +7,7 @@ One scale over boxes (0..640) and scores (0..1) makes every score 0, and nothing
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from onnx import numpy_helper
 
 from edgekit.errors import GateMissed
+from edgekit.packaging.probe import Feed
 from edgekit.runtime.model import Model
 
 QUANTIZERS = ("QuantizeLinear",)
@@ -55,11 +56,11 @@ def refuse(collapses: Sequence[Collapse]) -> None:
         )
 
 
-def find(model: onnx.ModelProto, runnable: Model, images: Sequence[NDArray[np.uint8]]) -> list[Collapse]:
-    """The parts of the outputs that have collapsed: over all images, or in being no number."""
+def find(model: onnx.ModelProto, runnable: Model, feeds: Iterable[Feed]) -> list[Collapse]:
+    """The parts of the outputs that have collapsed: the same over all inputs, or no number."""
     seen: dict[str, list[NDArray[Any]]] = {}
-    for image in images:
-        for name, values in runnable.parts(runnable.raw(runnable.prepare(image)[0])).items():
+    for feed in feeds:
+        for name, values in runnable.parts(runnable.raw(feed)).items():
             seen.setdefault(name, []).append(np.asarray(values, np.float32))
     out = []
     for name, arrays in seen.items():

@@ -24,6 +24,7 @@ class Step:
     after: Description
     differences: Mapping[str, Difference]  # of each output to the original's
     notes: tuple[str, ...]
+    details: Mapping[str, Any]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for report.json."""
@@ -40,6 +41,7 @@ class Step:
             "operators": counts,
             "differences": {name: d.to_dict() for name, d in self.differences.items()},
             "notes": list(self.notes),
+            **({"details": dict(self.details)} if self.details else {}),
         }
 
 
@@ -69,7 +71,9 @@ def _apply(step: Pass, model: onnx.ModelProto, probe: Probe) -> tuple[onnx.Model
         if not step.optional:
             raise
         result, differences = PassResult(model, changed=False, notes=(f"left out: {e}",)), {}
-    return result.model, Step(name, result.changed, before, describe(result.model), differences, result.notes)
+    return result.model, Step(
+        name, result.changed, before, describe(result.model), differences, result.notes, result.details
+    )
 
 
 def _hold(name: str, tolerance: float | None, differences: Mapping[str, Difference]) -> None:

@@ -29,7 +29,7 @@ class Recipe:
     per_channel: bool = True
     reduce_range: bool = False
     calibration: str = "average"
-    first_float: int = 1  # blocks at the input that stay float: they are cheap, and the rest depends on them
+    first_float: int = 2  # blocks at the input that stay float: they are cheap, and the rest depends on them
     ends_float: bool = True  # the last convolution of each branch stays float
     kept: tuple[str, ...] = ()  # further blocks that stay float, by the name of their convolution
 

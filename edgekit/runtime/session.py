@@ -23,6 +23,7 @@ SESSION_KEYS = frozenset(
         "session.dynamic_block_base",
         "mlas.disable_kleidiai",
         "optimization.enable_gelu_approximation",
+        "optimization.disable_specified_optimizers",
         "memory.enable_memory_arena_shrinkage",
     }
 )

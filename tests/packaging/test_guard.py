@@ -11,6 +11,7 @@ from onnx import helper, numpy_helper
 import edgekit
 from edgekit.packaging import guard
 from edgekit.packaging.golden import synthetic_images
+from edgekit.packaging.probe import feeds_for
 from tests import toys
 
 Command = Callable[..., Any]
@@ -33,7 +34,8 @@ def quantized(scale: float, *, zero_point: int = 0) -> onnx.ModelProto:
 
 
 def found(model: onnx.ModelProto, tmp_path: Path) -> list[guard.Collapse]:
-    return guard.find(model, edgekit.load(toys.save(model, tmp_path / "m.onnx")), synthetic_images())
+    runnable = edgekit.load(toys.save(model, tmp_path / "m.onnx"))
+    return guard.find(model, runnable, feeds_for(runnable, synthetic_images(), 0))
 
 
 def test_a_float_model_has_not_collapsed(tmp_path: Path) -> None:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from edgekit.errors import UsageError
 from edgekit.evaluation.datasets import classify, coco, files, yolo
-from edgekit.evaluation.datasets.dataset import Dataset, Objects, Sample
+from edgekit.evaluation.datasets.dataset import Dataset, NoLabels, Objects, Sample
 
-__all__ = ["Dataset", "Objects", "Sample", "open_dataset"]
+__all__ = ["Dataset", "NoLabels", "Objects", "Sample", "open_dataset"]
 
 
 def open_dataset(path: str | Path, *, task: str, names: Mapping[int, str], labels: str | Path | None = None) -> Dataset:
@@ -33,7 +33,7 @@ def open_dataset(path: str | Path, *, task: str, names: Mapping[int, str], label
     if task == "detect":
         dataset = _detect(path, names, labels)
         if not any(isinstance(sample.truth, Objects) and len(sample.truth) for sample in dataset.samples):
-            raise UsageError(f"{path}: there is no labelled object in any of its {len(dataset)} images")
+            raise NoLabels(f"{path}: there is no labelled object in any of its {len(dataset)} images")
         return dataset
     if task == "classify":
         if not path.is_dir():

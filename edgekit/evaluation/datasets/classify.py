@@ -8,7 +8,7 @@ from pathlib import Path
 
 from edgekit.errors import UsageError
 from edgekit.evaluation.datasets import classes, files
-from edgekit.evaluation.datasets.dataset import Dataset, Sample
+from edgekit.evaluation.datasets.dataset import Dataset, NoLabels, Sample
 
 LABEL_FILES = ("labels.csv", "labels.txt")
 SPLITS = ("val", "valid", "validation", "test", "train")  # the one to measure on, best first
@@ -79,7 +79,7 @@ def _from_file(path: Path, images: list[Path], labels: Path, names: Mapping[int,
 def _from_subfolders(path: Path, images: list[Path], names: Mapping[int, str]) -> Dataset:
     inside = [image for image in images if image.parent != path]
     if not inside:
-        raise UsageError(
+        raise NoLabels(
             f"{path}: its {len(images)} images have no classes: there is neither a subfolder per class nor a "
             f"{LABEL_FILES[1]} in or beside it",
             hint="--labels FILE with a file name and a class a line",

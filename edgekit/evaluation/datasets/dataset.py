@@ -11,6 +11,10 @@ from numpy.typing import NDArray
 from edgekit.errors import UsageError
 
 
+class NoLabels(UsageError):
+    """Images that can be read, and nothing that says what is on them."""
+
+
 @dataclass(frozen=True, eq=False)
 class Objects:
     """The labelled objects of one image.

@@ -11,7 +11,7 @@ import numpy as np
 from edgekit import metadata
 from edgekit.errors import UsageError
 from edgekit.evaluation.datasets import classes, files
-from edgekit.evaluation.datasets.dataset import Dataset, Objects, Sample
+from edgekit.evaluation.datasets.dataset import Dataset, NoLabels, Objects, Sample
 
 DESCRIPTIONS = ("data.yaml", "dataset.yaml")
 SPLITS = ("val", "test", "train")  # the one to measure on, best first
@@ -200,10 +200,10 @@ def _without_image(labels: Path, images: list[Path]) -> list[str]:
     return [f"label files without an image, which are ignored: {count}"] if count else []
 
 
-def _unlabelled(path: Path, images: list[Path]) -> UsageError:
+def _unlabelled(path: Path, images: list[Path]) -> NoLabels:
     missing = images[0].with_suffix(".txt").name
     annotations = sorted(path.glob("*.json")) if path.is_dir() else []
-    return UsageError(
+    return NoLabels(
         f"{path}: none of its {len(images)} images has labels: {missing} is neither beside it nor under `labels`",
         hint=f"for COCO labels name their file: {annotations[0]}" if annotations else None,
     )

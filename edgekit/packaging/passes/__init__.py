@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
 
 import onnx
 
@@ -15,6 +16,7 @@ class PassResult:
     model: onnx.ModelProto
     changed: bool
     notes: tuple[str, ...] = ()
+    details: Mapping[str, Any] = field(default_factory=dict)  # further figures, for report.json
 
 
 class Pass(Protocol):

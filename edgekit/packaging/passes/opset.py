@@ -1,0 +1,48 @@
+"""A newer opset, where a later pass needs one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import onnx
+
+from edgekit.errors import ModelError
+from edgekit.packaging import source
+from edgekit.packaging.passes import PassResult
+
+IR_OF_OPSET_13 = 7  # onnx docs, Versioning.md: the release that brought opset 13
+
+
+@dataclass(frozen=True)
+class RaiseOpset:
+    """Convert up to at least `minimum`.
+
+    Ensures: opset >= `minimum`; a newer one is kept.
+    """
+
+    minimum: int
+    tolerance: ClassVar[float | None] = 1e-3
+    optional: ClassVar[bool] = False
+
+    def __call__(self, model: onnx.ModelProto) -> PassResult:
+        """Run onnx's version converter.
+
+        Raises:
+            ModelError: it cannot convert this model.
+        """
+        found = source.describe(model).opset
+        if found >= self.minimum:
+            return PassResult(model, changed=False)
+        try:
+            out = onnx.version_converter.convert_version(model, self.minimum)
+        except Exception as e:  # the converter raises RuntimeError and plain ones
+            reason = str(e).strip().splitlines()[0]
+            raise ModelError(
+                f"the model has opset {found}, int8 needs {self.minimum}, and it cannot be converted: {reason}",
+                hint=f"export the model again with opset {self.minimum}",
+            ) from e
+        del out.metadata_props[:]
+        out.metadata_props.extend(model.metadata_props)
+        out.ir_version = max(model.ir_version, IR_OF_OPSET_13)
+        return PassResult(out, changed=True, notes=(f"opset {found} -> {self.minimum}",))

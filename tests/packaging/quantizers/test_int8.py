@@ -1,0 +1,194 @@
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import onnx
+import pytest
+import yaml
+from onnx import numpy_helper
+
+from edgekit import target
+from edgekit.errors import GateMissed, ModelError
+from edgekit.evaluation import open_dataset
+from edgekit.packaging import blocks, budget, noise
+from edgekit.packaging.accuracy import Budget, ByLabels, opened
+from edgekit.packaging.calibration import CalibrationData, calibrate
+from edgekit.packaging.passes.names import NameNodes
+from edgekit.packaging.passes.simplify import Simplify
+from edgekit.packaging.quantizers.kept import float_nodes
+from edgekit.packaging.quantizers.qdq import Qdq
+from edgekit.packaging.recipe import Recipe
+from edgekit.runtime.loading import load
+from edgekit.runtime.model import Model
+from tests.conftest import ROOT
+
+SHAPES = ROOT / "examples" / "shapes"
+Command = Callable[..., Any]
+
+
+@pytest.fixture(scope="module")
+def scenes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Drawn scenes with labels: 24 to calibrate on, 24 to measure on."""
+    import subprocess
+    import sys
+
+    folder = tmp_path_factory.mktemp("scenes")
+    for name, seed in (("calibrate", "31"), ("measure", "32")):
+        draw = [sys.executable, str(SHAPES / "draw.py"), str(folder / name), "--count", "24", "--seed", seed]
+        subprocess.run(draw, check=True, capture_output=True)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def model() -> onnx.ModelProto:
+    shapes = onnx.load(SHAPES / "shapes.onnx")
+    return NameNodes()(Simplify()(shapes).model).model
+
+
+@pytest.fixture(scope="module")
+def data(scenes: Path) -> CalibrationData:
+    return CalibrationData.open(scenes / "calibrate" / "images", load(SHAPES / "shapes.onnx"))
+
+
+def default() -> Recipe:
+    scheme = target.load("cpu-x86_64").scheme
+    assert scheme
+    return Recipe.for_scheme(scheme)
+
+
+def test_the_demo_model_keeps_its_accuracy_in_a_third_of_the_size(
+    edgekit: Command, scenes: Path, tmp_path: Path
+) -> None:
+    calibrate_on, measure_on = scenes / "calibrate" / "images", scenes / "measure"
+    given = ("--precision", "int8", "--calibration", calibrate_on, "--accuracy", measure_on, "--max-drop", "0.02")
+    result = edgekit("package", SHAPES / "shapes.onnx", "-t", "cpu", "-o", tmp_path / "p", *given)
+    assert result.exit_code == 0, result.stderr
+    report = json.loads((tmp_path / "p" / "report.json").read_text())
+    details = next(s["details"] for s in report["steps"] if s["name"] == "Int8")
+    assert details["accuracy"]["float"] - details["accuracy"]["int8"] <= 0.02
+    assert (tmp_path / "p" / "model.onnx").stat().st_size < 0.6 * (SHAPES / "shapes.onnx").stat().st_size
+    assert edgekit("verify", tmp_path / "p").exit_code == 0
+    rows = details["layers"]
+    assert {"quantized by the recipe", "first block", "last block of a branch"} <= {row["why"] for row in rows}
+    assert all(row["sqnr_db"] > 0 for row in rows if row["precision"] == "uint8")
+
+
+def test_a_recipe_replays_byte_for_byte(edgekit: Command, scenes: Path, tmp_path: Path) -> None:
+    given = ("-t", "cpu", "--precision", "int8", "--calibration", scenes / "calibrate" / "images")
+    edgekit("package", SHAPES / "shapes.onnx", *given, "-o", tmp_path / "a")
+    edgekit("package", SHAPES / "shapes.onnx", *given, "-o", tmp_path / "b", "--recipe", tmp_path / "a" / "recipe.yaml")
+    assert (tmp_path / "a" / "model.onnx").read_bytes() == (tmp_path / "b" / "model.onnx").read_bytes()
+    assert yaml.safe_load((tmp_path / "a" / "recipe.yaml").read_text())["calibration"] == "average"
+
+
+def test_what_stays_float_is_whole_blocks(model: onnx.ModelProto, data: CalibrationData) -> None:
+    kept = float_nodes(model, default())
+    quantized = Qdq(default(), calibrate(model, None, data, "average"), frozenset(kept))(model).model
+    quantizers = {n.output[0] for n in quantized.graph.node if n.op_type == "DequantizeLinear"}
+    weights = {n.name: n.input[1] in quantizers for n in quantized.graph.node if n.op_type == "Conv"}
+    assert {name for name, is_int8 in weights.items() if not is_int8} == {n for n in kept if n in weights}
+    assert Counter(weights.values())[True] > 10
+
+
+def planted(model: onnx.ModelProto) -> tuple[onnx.ModelProto, str]:
+    """A model with one bad block, and its name: outliers of 1e3 on an input channel that is always 0.
+
+    In float they do nothing; in int8 they take the whole scale, and every other weight of the block becomes 0.
+    """
+    out = onnx.ModelProto()
+    out.CopyFrom(model)
+    every = blocks.find(out)
+    makers = {block.output: block.name for block in every}
+    bad = next(block for block in every[6:] if block.input in makers)
+    nodes = {node.name: node for node in out.graph.node}
+    weights = {i.name: i for i in out.graph.initializer}
+
+    def change(name: str, index: tuple[Any, ...], value: float) -> None:
+        values = numpy_helper.to_array(weights[name]).copy()
+        values[index] = value
+        weights[name].CopyFrom(numpy_helper.from_array(values, name))
+
+    for name in nodes[makers[bad.input]].input[1:]:  # weights and bias of the layer before: SiLU(0) is 0
+        change(name, (0,), 0.0)
+    change(nodes[bad.name].input[1], (slice(None), 0, 0, 0), 1e3)
+    return out, bad.name
+
+
+def test_a_bad_block_is_put_back_to_float_and_no_other(
+    model: onnx.ModelProto, data: CalibrationData, scenes: Path
+) -> None:
+    spoiled, bad = planted(model)
+    reference = load(SHAPES / "shapes.onnx")
+    judge = ByLabels(open_dataset(scenes / "measure", task="detect", names=reference.names))
+    ranges = calibrate(spoiled, None, data, "average")
+
+    def quantize(recipe: Recipe) -> onnx.ModelProto:
+        return Qdq(recipe, ranges, frozenset(float_nodes(spoiled, recipe)))(spoiled).model
+
+    def open_model(proto: onnx.ModelProto) -> Model:
+        return opened(proto, reference.interface)
+
+    lost = judge(open_model(spoiled)) - judge(open_model(quantize(default())))
+    assert lost > 0.1
+    outcome = budget.hold(spoiled, default(), quantize, Budget(judge, 0.03), open_model, data, lambda step: None)
+    assert outcome.recipe.kept == (bad,)
+    assert [(trial.block, trial.kept) for trial in outcome.trials] == [(bad, True)]
+
+
+def test_a_budget_that_nothing_can_hold_is_a_missed_gate(model: onnx.ModelProto, data: CalibrationData) -> None:
+    reference = load(SHAPES / "shapes.onnx")
+    recipe = Recipe(operators=("Conv",))
+
+    class Unhappy:
+        """A stand-in that likes the float model only."""
+
+        what = "nothing"
+        asked = 0
+
+        def __call__(self, candidate: Model) -> float:
+            self.asked += 1
+            return 1.0 if self.asked == 1 else 0.0
+
+    ranges = calibrate(model, None, data, "minmax")
+    with pytest.raises(GateMissed, match=r"int8 costs 1\.0000 of 1\.0000 \(at most 0\.01\)"):
+        budget.hold(
+            model,
+            recipe,
+            lambda wanted: Qdq(wanted, ranges, frozenset(float_nodes(model, wanted)))(model).model,
+            Budget(Unhappy(), 0.01),  # type: ignore[arg-type]
+            lambda proto: opened(proto, reference.interface),
+            data,
+            lambda step: None,
+        )
+
+
+def test_a_model_with_nothing_to_quantize_is_refused(edgekit: Command, tmp_path: Path) -> None:
+    value = onnx.helper.make_tensor_value_info
+    graph = onnx.helper.make_graph(
+        [onnx.helper.make_node("ReduceMean", ["images"], ["y"], axes=[2, 3], keepdims=0)],
+        "nothing",
+        [value("images", 1, [1, 3, 8, 8])],
+        [value("y", 1, [1, 3])],
+    )
+    made = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 13)], ir_version=8)
+    onnx.save(made, tmp_path / "m.onnx")
+    result = edgekit("package", tmp_path / "m.onnx", "-t", "cpu", "--precision", "int8", "-o", tmp_path / "p")
+    assert result.exit_code == 2
+    assert "nothing to quantize" in result.stderr
+    assert edgekit("package", tmp_path / "m.onnx", "-t", "cpu", "-o", tmp_path / "p").exit_code == 0
+
+
+def test_qdq_without_a_weighted_node_is_a_model_error(model: onnx.ModelProto) -> None:
+    everything = frozenset(n.name for n in model.graph.node)
+    with pytest.raises(ModelError, match="nothing to quantize"):
+        Qdq(Recipe(operators=("Conv",)), {}, everything)(model)
+
+
+def test_noise_is_none_where_nothing_changed(model: onnx.ModelProto, data: CalibrationData) -> None:
+    feed = {k: v.copy() for k, v in next(iter(data)).items()}
+    loud = noise.signal_to_noise(model, model, {"output0": "output0"}, [feed])
+    assert loud == {"output0": noise.LOUD}
