@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,14 +14,22 @@ from edgekit.cli import options, output
 if TYPE_CHECKING:
     from edgekit.manifest import Interface, TensorSpec, Variant
 
+REPORT = "report.json"
+
 
 @click.command("inspect")
 @click.argument("path", type=click.Path(path_type=Path))
+@click.option(
+    "--layers", is_flag=True, help="Each quantized tensor, and each layer that stayed float, with the reason."
+)
 @options.json_option
-def command(path: Path, as_json: bool) -> None:
+def command(path: Path, layers: bool, as_json: bool) -> None:
     """Say what PATH is: a model file, or a package with its variants."""
     if path.is_dir():
         data, text = _package(path)
+        if layers:
+            rows = _layers(path)
+            data, text = {**data, "layers": rows}, f"{text}\n\n{_layer_table(rows)}"
     else:
         data, text = _model(path)
     output.show({"schema": "edgekit.inspect/1", "path": str(path), **data}, as_json=as_json, text=text)
@@ -51,6 +60,31 @@ def _package(path: Path) -> tuple[dict[str, Any], str]:
         ["variant", "provider", "precision", "opset", "IR", "size"], rows
     )
     return {"kind": "package", "variants": variants, **_described(interface)}, f"{text}\n\n{_interface(interface)}"
+
+
+def _layers(path: Path) -> list[dict[str, Any]]:
+    """What report.json says of each layer, for the variants that were quantized here."""
+    from edgekit import manifest
+
+    rows = []
+    for directory in dict.fromkeys(v.directory for v in manifest.read(path).variants):
+        report = json.loads((path / directory / REPORT).read_text(encoding="utf-8"))
+        for step in report["steps"]:
+            rows += step.get("details", {}).get("layers", [])
+    return rows
+
+
+def _layer_table(rows: Sequence[Mapping[str, Any]]) -> str:
+    if not rows:
+        return "nothing was quantized when this package was made"
+    headers = ["tensor", "precision", "scale", "range", "SQNR dB", "why"]
+    return output.table(headers, [[*_layer(row), row["why"]] for row in rows])
+
+
+def _layer(row: Mapping[str, Any]) -> list[str]:
+    span = f"{row['range'][0]:.3g} .. {row['range'][1]:.3g}" if row.get("range") else "-"
+    noise = f"{row['sqnr_db']:.1f}" if row.get("sqnr_db") is not None else "-"
+    return [row["tensor"], row["precision"], f"{row['scale']:.4g}" if "scale" in row else "-", span, noise]
 
 
 def _size(variant: Variant) -> str:

@@ -10,18 +10,18 @@ import onnx
 from edgekit.errors import ModelError
 from edgekit.packaging import source
 from edgekit.packaging.passes import PassResult
-
-IR_OF_OPSET_13 = 7  # onnx docs, Versioning.md: the release that brought opset 13
+from edgekit.packaging.passes.names import NameNodes
 
 
 @dataclass(frozen=True)
 class RaiseOpset:
     """Convert up to at least `minimum`.
 
-    Ensures: opset >= `minimum`; a newer one is kept.
+    Ensures: opset >= `minimum`; a newer one is kept. IR is no newer than that opset needs. Nodes that the conversion
+    adds have names of their own; the others keep theirs.
     """
 
-    minimum: int
+    minimum: int = 13
     tolerance: ClassVar[float | None] = 1e-3
     optional: ClassVar[bool] = False
 
@@ -37,12 +37,13 @@ class RaiseOpset:
         try:
             out = onnx.version_converter.convert_version(model, self.minimum)
         except Exception as e:  # the converter raises RuntimeError and plain ones
-            reason = str(e).strip().splitlines()[0]
+            reason = (str(e).strip().splitlines() or [type(e).__name__])[0]
             raise ModelError(
                 f"the model has opset {found}, int8 needs {self.minimum}, and it cannot be converted: {reason}",
                 hint=f"export the model again with opset {self.minimum}",
             ) from e
         del out.metadata_props[:]
         out.metadata_props.extend(model.metadata_props)
-        out.ir_version = max(model.ir_version, IR_OF_OPSET_13)
-        return PassResult(out, changed=True, notes=(f"opset {found} -> {self.minimum}",))
+        needed = onnx.helper.find_min_ir_version_for([onnx.helper.make_opsetid("", self.minimum)])
+        out.ir_version = max(model.ir_version, needed)
+        return PassResult(NameNodes()(out).model, changed=True, notes=(f"opset {found} -> {self.minimum}",))

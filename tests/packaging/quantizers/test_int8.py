@@ -14,7 +14,7 @@ from onnx import numpy_helper
 from edgekit import target
 from edgekit.errors import GateMissed, ModelError
 from edgekit.evaluation import open_dataset
-from edgekit.packaging import blocks, budget, noise
+from edgekit.packaging import blocks, budget, noise, tune
 from edgekit.packaging.accuracy import Budget, ByLabels, opened
 from edgekit.packaging.calibration import CalibrationData, calibrate
 from edgekit.packaging.passes.names import NameNodes
@@ -192,3 +192,89 @@ def test_noise_is_none_where_nothing_changed(model: onnx.ModelProto, data: Calib
     feed = {k: v.copy() for k, v in next(iter(data)).items()}
     loud = noise.signal_to_noise(model, model, {"output0": "output0"}, [feed])
     assert loud == {"output0": noise.LOUD}
+
+
+def test_layers_are_shown_with_why_they_are_what_they_are(edgekit: Command, scenes: Path, tmp_path: Path) -> None:
+    given = ("--precision", "int8", "--calibration", scenes / "calibrate" / "images", "-o", tmp_path / "p")
+    edgekit("package", SHAPES / "shapes.onnx", "-t", "cpu", *given)
+    shown = edgekit("inspect", tmp_path / "p", "--layers")
+    assert "last block of a branch" in shown.stdout
+    assert "quantized by the recipe" in shown.stdout
+    assert "layers" in json.loads(edgekit("inspect", tmp_path / "p", "--layers", "--json").stdout)
+
+
+def test_tuning_tries_candidates_and_writes_what_it_chose(edgekit: Command, scenes: Path, tmp_path: Path) -> None:
+    calibrate_on, measure_on = scenes / "calibrate" / "images", scenes / "measure"
+    given = ("--precision", "int8", "--calibration", calibrate_on, "--accuracy", measure_on, "--max-drop", "0.05")
+    result = edgekit("package", SHAPES / "shapes.onnx", "-t", "cpu", "-o", tmp_path / "p", *given, "--tune")
+    assert result.exit_code == 0, result.stderr
+    report = json.loads((tmp_path / "p" / "report.json").read_text())
+    tuning = next(s["details"]["tuning"] for s in report["steps"] if s["name"] == "Int8")
+    assert "12 labelled images" in tuning["judged_by"]  # the other half is for the report
+    assert len(tuning["candidates"]) >= 8
+    made_int8 = report["precision"] == "int8"
+    assert (tmp_path / "p" / "recipe.yaml").exists() == made_int8
+    assert isinstance(tuning["chosen"], dict) == made_int8
+
+
+def test_auto_keeps_float_where_int8_does_not_pay(
+    edgekit: Command, scenes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tune, "PAYS", 1e9)
+    given = ("--calibration", scenes / "calibrate" / "images", "-o", tmp_path / "p", "--json")
+    packaged = json.loads(edgekit("package", SHAPES / "shapes.onnx", "-t", "cpu", *given).stdout)
+    report = next(iter(packaged["reports"].values()))
+    assert report["precision"] == "fp32"
+    notes = [note for step in report["steps"] for note in step["notes"]]
+    assert any(note.startswith("float is kept: int8 is ") for note in notes)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--calibration", "EMPTY"], "without images"),
+        (["--calibration", "none"], "does not exist"),
+        (["--calibration", "BROKEN"], "no image that can be read"),
+        (["--recipe", "none.yaml"], "cannot be read as a recipe"),
+        (["--tune"], "--tune needs images"),
+    ],
+)
+def test_what_is_wrong_with_the_images_is_said(
+    edgekit: Command, tmp_path: Path, arguments: list[str], said: str
+) -> None:
+    (tmp_path / "EMPTY").mkdir()
+    (tmp_path / "BROKEN").mkdir()
+    (tmp_path / "BROKEN" / "a.jpg").write_text("no image")
+    given = [str(tmp_path / a) if a in ("EMPTY", "BROKEN") else a for a in arguments]
+    out = tmp_path / "p"
+    result = edgekit("package", SHAPES / "shapes.onnx", "-t", "cpu", "--precision", "int8", "-o", out, *given)
+    assert result.exit_code == 2
+    assert said in result.stderr
+    assert not out.exists()
+
+
+def test_few_images_and_shared_images_are_warned_of(edgekit: Command, scenes: Path, tmp_path: Path) -> None:
+    given = (
+        "--calibration",
+        scenes / "measure" / "images",
+        "--calibration-count",
+        "10",
+        "--accuracy",
+        scenes / "measure",
+    )
+    result = edgekit(
+        "package",
+        SHAPES / "shapes.onnx",
+        "-t",
+        "cpu",
+        "--precision",
+        "int8",
+        "--max-drop",
+        "1",
+        "-o",
+        tmp_path / "p",
+        *given,
+    )
+    assert result.exit_code == 0, result.stderr
+    assert "100 to 500" in result.stdout
+    assert "10 of the images that accuracy is measured on were calibrated on" in result.stdout
