@@ -88,16 +88,13 @@ def _activation(graph: Graph, tensor: str) -> list[onnx.NodeProto]:
 
 def _next(graph: Graph, tensors: Sequence[str], taken: set[str]) -> onnx.NodeProto | None:
     """The next elementwise node that depends on nothing but `tensors`."""
-    readers = {name for t in tensors for name in graph.consumers.get(t, ())} - taken
-    for name in readers:
-        node = graph.nodes[name]
-        if (
-            node.op_type in (*CURVES, *ARITHMETIC)
-            and len(node.output) == 1
-            and set(graph.variables(node)) <= set(tensors)
-        ):
-            return node
-    return None
+    readers = dict.fromkeys(name for tensor in tensors for name in graph.consumers.get(tensor, ()))
+    nodes = (graph.nodes[name] for name in readers if name not in taken)
+    return next((n for n in nodes if _is_elementwise(n) and set(graph.variables(n)) <= set(tensors)), None)
+
+
+def _is_elementwise(node: onnx.NodeProto) -> bool:
+    return node.op_type in CURVES or node.op_type in ARITHMETIC
 
 
 def _begins(graph: Graph, node: onnx.NodeProto, tensor: str) -> bool:

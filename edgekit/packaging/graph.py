@@ -33,7 +33,9 @@ class Graph:
         """Read the outermost graph."""
         nodes = {node.name: node for node in model.graph.node}
         weights = {tensor.name: tensor for tensor in model.graph.initializer}
-        constants, producers, consumers = set(weights), {}, dict[str, list[str]]()
+        constants = set(weights)
+        producers: dict[str, str] = {}
+        consumers: dict[str, list[str]] = {}
         for name, node in nodes.items():
             read = list(reads(node))
             if constants.issuperset(read):
@@ -53,7 +55,9 @@ class Graph:
         )
 
     def value(self, tensor: str) -> NDArray[Any] | None:
-        """The value of a weight; None if it is none."""
+        """The value of a constant as it is stored, before nodes dequantize or rearrange it; None if it is none."""
+        while tensor in self.constants and tensor not in self.weights:
+            tensor = next(iter(self.nodes[self.producers[tensor]].input), "")
         found = self.weights.get(tensor)
         return None if found is None else numpy_helper.to_array(found)
 

@@ -6,6 +6,7 @@ Boxes in pixels and scores in 0..1 meet there. One scale over both makes every s
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import onnx
@@ -70,16 +71,16 @@ def _is_learned(graph: Graph, name: str) -> bool:
     return not (value is not None and _outputs(node, value) == 1 and (_counts(value) or _expects(graph, node, weight)))
 
 
-def _outputs(node: onnx.NodeProto, weight: NDArray[np.generic]) -> int:
+def _outputs(node: onnx.NodeProto, weight: NDArray[Any]) -> int:
     """How many channels, or features, a weighted node makes."""
     if node.op_type == "Conv" or any(a.name == "transB" and a.i for a in node.attribute):
-        return weight.shape[0]
+        return int(weight.shape[0])
     if node.op_type == "ConvTranspose":
-        return weight.shape[1]
-    return weight.shape[-1] if weight.ndim > 1 else 1
+        return int(weight.shape[1])
+    return int(weight.shape[-1]) if weight.ndim > 1 else 1
 
 
-def _counts(weight: NDArray[np.generic]) -> bool:
+def _counts(weight: NDArray[Any]) -> bool:
     """Whether the weights are evenly spaced: 0, 1, 2, ... in yolov8's DFL."""
     values = weight.ravel()
     even = np.linspace(values[0], values[-1], values.size)
@@ -93,6 +94,7 @@ def _expects(graph: Graph, node: onnx.NodeProto, weight: str) -> bool:
     return source is not None and source.op_type == "Softmax"
 
 
-def _changes_coordinates(node: onnx.NodeProto, weight: NDArray[np.generic]) -> bool:
+def _changes_coordinates(node: onnx.NodeProto, weight: NDArray[Any]) -> bool:
     """Whether boxes are multiplied by halves and wholes: centre and size to corners, in exports that end with NMS."""
-    return node.op_type in ("MatMul", "Gemm") and weight.shape == (4, 4) and not np.any(np.mod(weight, 0.5))
+    matrix = node.op_type in ("MatMul", "Gemm") and weight.shape == (4, 4) and weight.dtype.kind == "f"
+    return matrix and not np.any(np.mod(weight, 0.5))
