@@ -11,8 +11,10 @@ import pytest
 
 from edgekit.packaging import package
 from tests import toys
+from tests.conftest import ROOT
 from tests.distribution.conftest import Environment
 
+SHAPES = ROOT / "examples" / "shapes" / "shapes.onnx"
 pytestmark = pytest.mark.boards  # installs onnxruntime releases: minutes, and the package index
 
 # 1.17.1 is the oldest that edgekit supports, 1.22.0 and 1.24.3 are on NXP's images
@@ -28,10 +30,12 @@ def board(request: pytest.FixtureRequest, environment: Callable[..., Environment
     return environment("", *RELEASES[request.param])
 
 
-@pytest.fixture(scope="module", params=["fp32", "fp16"])
+@pytest.fixture(scope="module", params=["fp32", "fp16", "int8"])
 def newest(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A package of a model that is newer than what the boards read."""
     folder = tmp_path_factory.mktemp("newest")
+    if request.param == "int8":  # a real detector: rounding shows in a toy's noise
+        return package(SHAPES, ["cpu"], output=folder / "p", precision="int8").path
     toy = toys.detector(opset=21, ir=11, imports=[("ai.onnx.ml", 5)], metadata=toys.METADATA)
     return package(toys.save(toy, folder / "m.onnx"), ["cpu"], output=folder / "p", precision=request.param).path
 
