@@ -37,7 +37,8 @@ def find(model: onnx.ModelProto) -> Tail:
 
     Not learned are fixed weights, which decode: an expectation over bins (yolov8's DFL), a change of box coordinates.
     Nor what works on a selection, which a DETR's decoder does: from TopK on, it refines the boxes of a few hundred
-    queries, and its features, coordinates and scores go through the same sums and products. All of that is tail.
+    queries, and its features, coordinates and scores go through the same sums and products. All of that is tail:
+    deimv2_atto in int8 has mAP .287 so, .261 with the decoder quantized, .306 in float.
     A model without learned nodes is tail throughout.
 
     Requires: unique node names.

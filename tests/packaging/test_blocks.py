@@ -135,7 +135,7 @@ def test_an_activation_that_begins_behind_two_readers_is_shared_by_none() -> Non
 
 
 def test_a_gate_that_others_read_stays_outside() -> None:
-    model = build(("Conv", "x w1", "t"), ("Sigmoid", "t", "g"), ("Mul", "t g", "y"), ("Add", "y g", "z"))
+    model = build(("Conv", "x w1", "t"), ("Sigmoid", "t", "g"), ("Mul", "t g", "y"), ("Concat", "y g", "z"))
     assert nodes_of(model) == [("t",)]
 
 
