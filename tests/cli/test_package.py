@@ -33,14 +33,14 @@ def names(folder: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("target", ["cpu", "cpu-x86_64", "cpu-arm64"])
-@pytest.mark.parametrize("precision", ["fp32", "fp16"])
+@pytest.mark.parametrize("precision", ["fp32", "fp16", "int8"])
 def test_a_package_is_made_and_what_comes_next_is_said(
     edgekit: Command, model: Path, tmp_path: Path, target: str, precision: str
 ) -> None:
     out = tmp_path / "out"
     result = edgekit("package", model, "-t", target, "-o", out, "--precision", precision)
     assert result.exit_code == 0, result.stderr
-    assert names(out) == FILES
+    assert names(out) == sorted([*FILES, "recipe.yaml"] if precision == "int8" else FILES)
     assert f"edgekit run {out}" in result.stdout
 
 
