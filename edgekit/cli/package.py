@@ -30,6 +30,13 @@ if TYPE_CHECKING:
 @options.model_options
 @click.option("--dynamic", is_flag=True, help="Keep free dimensions.")
 @click.option("--precision", type=click.Choice(["auto", "fp32", "fp16", "int8"]), default="auto", show_default=True)
+@click.option(
+    "--quantizer",
+    type=click.Choice(["auto", "qdq", "none"]),
+    default="auto",
+    show_default=True,
+    help="What makes int8: qdq is onnxruntime's.",
+)
 @click.option("--calibration", type=click.Path(path_type=Path), help="int8: images like those of the application.")
 @click.option("--calibration-count", type=click.IntRange(1), default=128, show_default=True, help="int8: how many.")
 @click.option("--recipe", type=click.Path(path_type=Path), help="int8: how to quantize, a file as packages hold it.")

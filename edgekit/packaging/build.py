@@ -34,6 +34,7 @@ from edgekit.runtime.sources import expand
 from edgekit.target import Target
 
 SYNTHETIC = "synthetic"
+QDQ, NONE = "qdq", "none"
 AS_IT_IS = "int8"  # what a model that arrives quantized is in
 STEPS_OF_A_VARIANT = 7  # six passes at the most, and golden data: what a progress bar counts to
 Progress = Callable[[str, int, int], None]
@@ -62,6 +63,7 @@ def package(
     names: str | Path | Mapping[int, str] | list[str] | None = None,
     preprocess: str | Path | Preprocess | None = None,
     precision: str = "auto",
+    quantizer: str = "auto",
     calibration: str | Path | None = None,
     calibration_count: int = COUNT,
     recipe: str | Path | Recipe | None = None,
@@ -87,6 +89,7 @@ def package(
         preprocess: a preset, a YAML file, or the data itself; the decoder's preset if not given.
         precision: fp32, fp16, int8, or auto: int8 where calibration images are given and it is faster here, else the
             target's default.
+        quantizer: qdq (onnxruntime's) makes int8 where precision is auto, none makes none; auto leaves it to precision.
         calibration: int8: images to find ranges on, like those of the application.
         calibration_count: how many of them.
         recipe: int8: a recipe, or a file of one, instead of the target's default.
@@ -105,6 +108,7 @@ def package(
         GateMissed: int8 costs more than it may, or has collapsed.
     """
     path = Path(model)
+    precision = _with_quantizer(precision, quantizer)
     chosen = list({target.name: target for target in map(profiles.load, targets)}.values())
     destination = Path(output) if output else _destination(path, chosen)
     if not dry_run:
@@ -188,6 +192,19 @@ def _judge(path: str | Path | None, material: Material, labels: str | Path | Non
         return ByLabels(open_dataset(Path(path), task=task, names=material.model.names, labels=labels))
     except NoLabels:
         return ByAgreement(material.model, [source.path for source in expand([path]) if source.path])
+
+
+def _with_quantizer(precision: str, quantizer: str) -> str:
+    """What a quantizer that was named says of the precision.
+
+    Raises:
+        UsageError: the two contradict each other.
+    """
+    if (quantizer, precision) == (QDQ, "auto"):
+        return "int8"
+    if (quantizer == QDQ and precision != "int8") or (quantizer == NONE and precision == "int8"):
+        raise UsageError(f"--quantizer {quantizer} and --precision {precision} contradict each other")
+    return "fp32" if (quantizer, precision) == (NONE, "auto") else precision
 
 
 def _precision(target: Target, wanted: str, original: Source, calibration: str | Path | None) -> str:

@@ -278,3 +278,24 @@ def test_few_images_and_shared_images_are_warned_of(edgekit: Command, scenes: Pa
     assert result.exit_code == 0, result.stderr
     assert "100 to 500" in result.stdout
     assert "10 of the images that accuracy is measured on were calibrated on" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["--quantizer", "qdq"], "int8"),
+        (["--quantizer", "qdq", "--precision", "int8"], "int8"),
+        (["--quantizer", "none"], "fp32"),
+        (["--quantizer", "none", "--precision", "fp16"], "fp16"),
+        (["--quantizer", "none", "--precision", "int8"], None),
+        (["--quantizer", "qdq", "--precision", "fp16"], None),
+    ],
+)
+def test_a_quantizer_that_is_named_decides(
+    edgekit: Command, tmp_path: Path, arguments: list[str], expected: str | None
+) -> None:
+    result = edgekit("package", SHAPES / "shapes.onnx", "-t", "cpu", "-o", tmp_path / "p", "--json", *arguments)
+    if expected is None:
+        assert (result.exit_code, "contradict" in result.stderr) == (2, True)
+    else:
+        assert next(iter(json.loads(result.stdout)["reports"].values()))["precision"] == expected
