@@ -10,10 +10,10 @@ from typing import Any
 import yaml
 
 from edgekit.errors import UsageError
+from edgekit.packaging.calibration.methods import METHODS
 from edgekit.target import Scheme
 
 INTEGERS = ("int8", "uint8")
-METHODS = ("minmax", "average", "percentile", "entropy")
 
 
 @dataclass(frozen=True)

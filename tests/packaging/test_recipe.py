@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from edgekit import target
 from edgekit.errors import UsageError
-from edgekit.packaging.recipe import INTEGERS, METHODS, Recipe
+from edgekit.packaging.calibration import METHODS
+from edgekit.packaging.recipe import INTEGERS, Recipe
 
 recipes = st.builds(
     Recipe,
@@ -19,7 +20,7 @@ recipes = st.builds(
     weight=st.sampled_from(INTEGERS),
     per_channel=st.booleans(),
     reduce_range=st.booleans(),
-    calibration=st.sampled_from(METHODS),
+    calibration=st.sampled_from(list(METHODS)),
     first_float=st.integers(0, 4),
     ends_float=st.booleans(),
     kept=st.lists(st.text(max_size=4), max_size=2).map(tuple),

@@ -13,12 +13,12 @@ import onnx
 
 from edgekit.errors import ModelError
 from edgekit.packaging.calibration import Range
+from edgekit.packaging.graph import WEIGHTED
 from edgekit.packaging.passes import PassResult, copy
 from edgekit.packaging.recipe import Recipe
 
 # onnxruntime would quantize a convolution between quantized neighbours again, per tensor and in silence
 SESSION_OPTIONS = {"optimization.disable_specified_optimizers": "WeightBiasQuantization"}
-WEIGHTED = ("Conv", "ConvTranspose", "Gemm", "MatMul")
 
 
 @dataclass(frozen=True)
