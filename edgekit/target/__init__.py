@@ -6,7 +6,8 @@
 """
 
 from edgekit.target.description import describe
-from edgekit.target.finding import Survey, find_all, load, survey, validate
+from edgekit.target.finding import Survey, find_all, load, operator_list, survey, validate
+from edgekit.target.operators import OperatorList
 from edgekit.target.problem import Problem
 from edgekit.target.profile import Fact, Image, Limits, Meaning, Plugin, Precision, Provider, Scheme, Target
 
@@ -15,6 +16,7 @@ __all__ = [
     "Image",
     "Limits",
     "Meaning",
+    "OperatorList",
     "Plugin",
     "Precision",
     "Problem",
@@ -25,6 +27,7 @@ __all__ = [
     "describe",
     "find_all",
     "load",
+    "operator_list",
     "survey",
     "validate",
 ]

@@ -21,9 +21,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from edgekit.errors import TargetError
-from edgekit.target import schema
+from edgekit.target import document, operators, schema
 from edgekit.target.document import Document
 from edgekit.target.inheritance import assemble
+from edgekit.target.operators import OperatorList
 from edgekit.target.problem import Problem, nearest
 from edgekit.target.profile import Meaning, Target
 
@@ -84,6 +85,16 @@ def validate(path: str | Path) -> list[Problem]:
         TargetError: there is no such file.
     """
     return _check(assembled(Path(path)))[1]
+
+
+def operator_list(target: Target) -> OperatorList | None:
+    """What the target's provider takes; None where no list is known.
+
+    Raises:
+        TargetError: its list is missing or wrong.
+        DependencyError: onnxruntime ships it, and is not installed.
+    """
+    return operators.of(target, _folders())
 
 
 def _split(text: str) -> tuple[str, str | None]:
@@ -153,9 +164,24 @@ def _check(profile: Document) -> tuple[Target | None, list[Problem]]:
         problems.append(profile.problem(("name",), f"must be as the file is called, is {name}", profile.file.stem))
     if abstract and name is None:
         problems.append(profile.problem(("name",), "is missing"))
+    if target is not None:
+        problems += _check_operator_list(profile, target)
     usable = not (problems or abstract)
     once = {(p.file, p.line, p.key): p for p in reversed(problems)}.values()  # the first that is said of a key
     return (replace(target, file=profile.file) if usable else None), sorted(once, key=_order)
+
+
+def _check_operator_list(profile: Document, target: Target) -> list[Problem]:
+    """What is wrong with the list of operators that the profile names."""
+    name, folders = target.limits.operator_list, (profile.file.parent, *_folders())
+    if name is None:
+        return []
+    file = operators.find(name, folders)
+    if file is not None:
+        return operators.check(document.read(file))[1]
+    known = [path.stem for folder in folders for path in (folder / operators.FOLDER).glob("*.yaml")]
+    message = f"there is no {operators.FOLDER}/{name}.yaml beside a profile"
+    return [profile.problem(("limits", "operator_list"), message, nearest(name, known))]
 
 
 def _order(problem: Problem) -> tuple[str, int, str]:

@@ -36,6 +36,7 @@ class Provider:
     name: str
     options: Mapping[str, str] = field(default_factory=dict)  # may hold ${package}, ${cache}, ${model_stem}
     plugin: Plugin | None = None  # none for one that is built into onnxruntime
+    versions: Range | None = None  # of the provider's own releases, that the options are written for
 
 
 @dataclass(frozen=True)
@@ -77,12 +78,15 @@ class Limits:
     rank_max: Count | None = None
     dtypes: tuple[str, ...] = ()  # of inputs and outputs, as numpy names them
     external_data: bool = True  # whether weights may be in files beside the model
-    supported_operators: tuple[str, ...] | None = None  # none: no list is known
+    supported_operators: tuple[str, ...] | None = None  # none, and no `operator_list`: no list is known
+    operator_list: Name | None = None  # the same in a file of its own: operators/NAME.yaml
     forbidden_operators: tuple[str, ...] = ()  # cut out at packaging, or refused
 
     def __post_init__(self) -> None:
         if self.opset_min and self.opset_max and self.opset_min > self.opset_max:
             raise ValueError(f"opset_min {self.opset_min} is above opset_max {self.opset_max}")
+        if self.supported_operators is not None and self.operator_list:
+            raise ValueError("supported_operators and operator_list say the same: keep one")
 
 
 @dataclass(frozen=True)
@@ -139,7 +143,8 @@ class Target:
     session_options: Mapping[str, str] = field(default_factory=dict)
     environment: Mapping[str, str] = field(default_factory=dict)  # set before the provider is loaded
     cache: Literal["none", "directory", "context"] = "none"  # compiling leaves: nothing, files, an EPContext model
-    files: Mapping[str, str] = field(default_factory=dict)  # name in the package: template
+    files: Mapping[str, str] = field(default_factory=dict)  # name in the package: what it holds
+    model_metadata: Mapping[str, str] = field(default_factory=dict)  # written into the model; ${sha256}: the model's
     images: Mapping[str, Image] = field(default_factory=dict)  # NAME@IMAGE pins one
     facts: Mapping[str, Fact] = field(default_factory=dict)
     links: tuple[str, ...] = ()
