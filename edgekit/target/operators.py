@@ -1,7 +1,7 @@
 """Which operators a provider takes: lists in files of their own, since several targets share one.
 
-A list is `operators/NAME.yaml` beside a profile. It says who says so and of which version, and either names the operators
-or points to the list that the installed onnxruntime ships.
+A list is `operators/NAME.yaml` beside a profile. It says who says so and of which version, and either names the
+operators or points to the list that the installed onnxruntime ships.
 """
 
 from __future__ import annotations
