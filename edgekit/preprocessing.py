@@ -127,6 +127,7 @@ DECODER_PRESETS: Mapping[str, str] = {
     "end2end": "yolo",
     "yolox": "yolox",
     "detr": "stretch",
+    "scored_boxes": "stretch",
     "classify": "imagenet",
 }
 

@@ -10,11 +10,12 @@ from edgekit.tasks.decoders.classify import Classify
 from edgekit.tasks.decoders.decoder import Decoder
 from edgekit.tasks.decoders.detr import Detr
 from edgekit.tasks.decoders.end2end import End2End
+from edgekit.tasks.decoders.scored_boxes import ScoredBoxes
 from edgekit.tasks.decoders.yolov5 import YoloV5
 from edgekit.tasks.decoders.yolov8 import YoloV8
 from edgekit.tasks.decoders.yolox import YoloX
 
-_ALL: tuple[type[Decoder], ...] = (YoloV8, YoloV5, YoloX, End2End, Detr, Classify)
+_ALL: tuple[type[Decoder], ...] = (YoloV8, YoloV5, YoloX, End2End, Detr, ScoredBoxes, Classify)
 
 DECODERS: Mapping[str, type[Decoder]] = {decoder.name: decoder for decoder in _ALL}
 
