@@ -1,45 +1,94 @@
-"""What a package may ask of each provider. A package comes from somebody else: anything else is refused."""
+"""What a package may ask of each provider. A package comes from somebody else: anything else is refused.
+
+One file per provider, each a table with its sources. Standard library only: profiles are checked against it as well.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
 from edgekit.errors import ProviderError
-from edgekit.manifest import Variant
+from edgekit.runtime.providers import coreml, cpu, cuda, directml, flaw, migraphx, openvino, vitisai, vsinpu
+from edgekit.runtime.providers.flaw import Flaw
+from edgekit.runtime.providers.known import NEVER, Known, Option
+from edgekit.runtime.providers.place import strays
 
-CPU = "CPUExecutionProvider"
+if TYPE_CHECKING:
+    from edgekit.manifest import Variant
+
+__all__ = ["CPU", "TABLES", "Flaw", "Known", "Option", "check", "flaws", "known"]
+
+CPU = cpu.NAME
+TABLES: tuple[Known, ...] = (
+    cpu.KNOWN,
+    vsinpu.KNOWN,
+    vitisai.KNOWN,
+    migraphx.BUILT_IN,
+    migraphx.PLUGIN,
+    coreml.KNOWN,
+    openvino.BUILT_IN,
+    openvino.PLUGIN,
+    cuda.KNOWN,
+    directml.KNOWN,
+)
 
 
-@dataclass(frozen=True)
-class Allowed:
-    """The options and environment variables that a provider knows."""
-
-    options: frozenset[str] = frozenset()
-    environment: frozenset[str] = frozenset()
+def known(provider: str, plugin: str | None = None) -> Known | None:
+    """The table of a provider, built in or as it comes from the Python module `plugin`; none for a third party's."""
+    return next((t for t in TABLES if (t.provider, t.plugin) == (provider, plugin or "")), None)
 
 
-PROVIDERS: Mapping[str, Allowed] = {
-    # CPU: onnxruntime's CPU provider takes no options from Python
-    CPU: Allowed(),
-}
+def flaws(
+    provider: str,
+    plugin: str | None,
+    options: Mapping[str, str],
+    environment: Mapping[str, str],
+    preload: Iterable[str] = (),
+    versions: str = "",
+) -> list[Flaw]:
+    """What is wrong with what a profile asks; nothing if the provider is in no table.
+
+    Args:
+        versions: the provider's releases that the options are written for, such as `>=1.5`, counted as
+            `Known.counted_in` says; the newest if empty.
+    """
+    table = known(provider, plugin)
+    if table is not None:
+        return list(flaw.find(table, options, environment, preload, versions))
+    modules = [t.plugin for t in TABLES if t.provider == provider and t.plugin]
+    if plugin and (module := flaw.nearest(plugin, modules)):
+        return [Flaw(("provider", "plugin", "module"), f"{provider} does not come from {plugin}", module)]
+    return []
 
 
 def check(variant: Variant) -> None:
-    """Refuse a variant that names what its provider does not know.
+    """Refuse a variant that names what its provider does not know, or a place outside the package and the cache.
 
     Raises:
-        ProviderError: the provider, an option or a variable is unknown.
+        ProviderError: the provider, its module, an option, a variable or a library is unknown, or a path strays.
     """
-    allowed = PROVIDERS.get(variant.provider)
-    if allowed is None:
-        raise ProviderError(f"variant {variant.name} wants {variant.provider}, which this edgekit does not know")
-    for kind, given, known in (
-        ("option", variant.provider_options, allowed.options),
-        ("environment variable", variant.environment, allowed.environment),
+    module, preload = getattr(variant, "plugin_module", ""), getattr(variant, "preload", ())
+    table = known(variant.provider, module)
+    if table is None:
+        origin = f"{variant.provider} from {module}" if module else variant.provider
+        raise ProviderError(f"variant {variant.name} wants {origin}, which this edgekit does not know: refused")
+    for kind, given, allowed in (
+        ("option", variant.provider_options, table.options),
+        ("environment variable", variant.environment, table.environment),
     ):
-        for key in given:
-            if key not in known:
+        usable = {o.name: o for o in allowed if o.until != NEVER}
+        for name, value in given.items():
+            if name not in usable:
                 raise ProviderError(
-                    f"variant {variant.name} sets the {kind} {key}, which {variant.provider} does not know: refused"
+                    f"variant {variant.name} sets the {kind} {name}, which {variant.provider} does not know: refused"
                 )
+            if usable[name].path and strays(value):
+                raise ProviderError(
+                    f"variant {variant.name} sets the {kind} {name} to a place outside the package: refused"
+                )
+    for library in preload:
+        if library not in table.preloads:
+            raise ProviderError(
+                f"variant {variant.name} loads {library}, which {variant.provider} does not need: refused"
+            )
