@@ -49,7 +49,7 @@ WHEELS = (
 
 # By table: the names that no library shows, under the source that each rests on.
 # Vitis AI is in no wheel on PyPI: there is no onnxruntime-vitisai, no file of voe can be had, and ryzenai is a project
-# of somebody else in plain Python. onnxruntime-ep-migraphx on PyPI is an empty placeholder; AMD's index has the real one.
+# of somebody else in plain Python. onnxruntime-ep-migraphx there is an empty placeholder; AMD's index has the real one.
 CITED: dict[Known, dict[str, set[str]]] = {
     vitisai.KNOWN: {
         vitisai.GUIDE: {"config_file", "target", "xclbin", "enable_cache_file_io_in_mem", "encryption_key", "opt_level"}
@@ -57,8 +57,8 @@ CITED: dict[Known, dict[str, set[str]]] = {
         vitisai.NOTES_14: {"cache_dir", "cache_key", "encryptionKey"},
         vitisai.BEFORE: {"cacheDir", "cacheKey"},
         vitisai.ANALYZER: {"ai_analyzer_visualization", "ai_analyzer_profiling"},
-        "amd/ryzen-ai-documentation docs/winml/winml_ep.rst": {"optimize_level"},
-        "amd/ryzen-ai-documentation docs/modelrun.rst": {"XLNX_ONNX_EP_REPORT_FILE"},
+        vitisai.WINDOWS_ML: {"optimize_level"},
+        vitisai.REPORT: {"XLNX_ONNX_EP_REPORT_FILE"},
         vitisai.NOTES_15: {"XLNX_VART_FIRMWARE", "XLNX_ENABLE_CACHE", "XLNX_TARGET_NAME"},
     },
     migraphx.BUILT_IN: {

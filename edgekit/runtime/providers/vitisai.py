@@ -3,6 +3,8 @@
 from edgekit.runtime.providers.known import Known, Option, options
 
 GUIDE = "amd/RyzenAI-SW docs/develop/model-deployment.mdx, Vitis AI EP Options Reference Guide"
+REPORT = "amd/RyzenAI-SW docs/develop/model-deployment.mdx, Operator Assignment Report"
+WINDOWS_ML = "amd/ryzen-ai-documentation docs/winml/winml_ep.rst"
 BEFORE = "amd/ryzen-ai-documentation 1.3 docs/modelrun.rst"
 NOTES_14 = "ryzenai.docs.amd.com/en/1.4/modelrun.html"
 ANALYZER = "amd/ryzen-ai-documentation docs/ai_analyzer.rst, docs/relnotes.rst 1.2"
@@ -26,13 +28,13 @@ KNOWN = Known(
         Option("opt_level", GUIDE, values=("0", "1", "2", "3", "65536")),
         *options(ANALYZER, "ai_analyzer_visualization", "ai_analyzer_profiling"),
         # Windows ML's build of the provider
-        Option("optimize_level", "amd/ryzen-ai-documentation docs/winml/winml_ep.rst", values=("1", "2", "3")),
+        Option("optimize_level", WINDOWS_ML, values=("1", "2", "3")),
         # still read, and named as deprecated
         Option("log_level", GUIDE, until="1.7", instead="the session option session.log_severity_level"),
     ),
     environment=(
         # where a report of what runs on the NPU goes, inside the cache folder
-        Option("XLNX_ONNX_EP_REPORT_FILE", "amd/ryzen-ai-documentation docs/modelrun.rst", path=True),
+        Option("XLNX_ONNX_EP_REPORT_FILE", REPORT, path=True),
         Option("XLNX_VART_FIRMWARE", NOTES_15, path=True, until="1.5", instead="the option xclbin"),
         Option("XLNX_ENABLE_CACHE", NOTES_15, values=("0", "1"), until="1.5"),
         Option("XLNX_TARGET_NAME", NOTES_15, until="1.5", instead="the option target"),
