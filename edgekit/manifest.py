@@ -70,10 +70,13 @@ class Variant:
     device: str = "cpu"
     architectures: tuple[str, ...] = ()  # as `platform.machine()` names them; empty: any
     provider_options: Mapping[str, str] = field(default_factory=dict)
+    plugin_module: str = ""  # the Python module that brings the provider; empty for one built into onnxruntime
+    preload: tuple[str, ...] = ()  # shared libraries that the plugin needs and does not load itself
     session_options: Mapping[str, str] = field(default_factory=dict)
     environment: Mapping[str, str] = field(default_factory=dict)
     cache: str = "none"
-    requirements: Mapping[str, str] = field(default_factory=dict)  # onnxruntime range, opset, ir
+    model_metadata: Mapping[str, str] = field(default_factory=dict)  # in the model, beside the Ultralytics keys
+    requirements: Mapping[str, str] = field(default_factory=dict)  # onnxruntime range, opset, ir, image
     files: Mapping[str, FileRecord] = field(default_factory=dict)  # by path below `directory`
     golden: str | None = None  # file below `directory`
     created_by: str = ""
@@ -217,9 +220,10 @@ def _variant_from_dict(name: str, data: Mapping[str, Any]) -> Variant:
         raise PackageError(f"variant {name} has schema {ours.get('schema')!r}, this edgekit reads {OURS!r}")
     names = {f.name for f in fields(Variant)} & set(ours)
     values = {key: ours[key] for key in names}
-    values["architectures"] = tuple(ours.get("architectures", ()))
+    for key in ("architectures", "preload"):
+        values[key] = tuple(str(v) for v in ours.get(key, ()))
     values["files"] = {_inside(k): FileRecord(int(v["size"]), str(v["sha256"])) for k, v in ours["files"].items()}
-    for key in ("provider_options", "environment", "requirements"):
+    for key in ("provider_options", "environment", "model_metadata", "requirements"):
         values[key] = {str(k): str(v) for k, v in ours.get(key, {}).items()}
     if ours.get("golden"):
         values["golden"] = _inside(ours["golden"])

@@ -15,16 +15,18 @@ from edgekit.errors import UsageError
 from edgekit.evaluation import open_dataset
 from edgekit.evaluation.datasets import NoLabels
 from edgekit.manifest import Manifest
-from edgekit.packaging import directory, guard, source, writer
+from edgekit.packaging import directory, report, source, writer
 from edgekit.packaging import golden as goldens
+from edgekit.packaging import precision as precisions
 from edgekit.packaging.accuracy import Budget, ByAgreement, ByLabels, Judge
 from edgekit.packaging.calibration import CalibrationData
 from edgekit.packaging.calibration.data import COUNT
+from edgekit.packaging.plan import Plan
 from edgekit.packaging.probe import Probe, feeds_for
 from edgekit.packaging.quantizers.int8 import Tuning
 from edgekit.packaging.recipe import Recipe
 from edgekit.packaging.source import Source
-from edgekit.packaging.variant import Material, Wish, build
+from edgekit.packaging.variant import Made, Material, Wish, build, make
 from edgekit.preprocessing import Preprocess
 from edgekit.runtime import interface as interfaces
 from edgekit.runtime import session
@@ -34,8 +36,6 @@ from edgekit.runtime.sources import expand
 from edgekit.target import Target
 
 SYNTHETIC = "synthetic"
-QDQ, NONE = "qdq", "none"
-AS_IT_IS = "int8"  # what a model that arrives quantized is in
 STEPS_OF_A_VARIANT = 7  # six passes at the most, and golden data: what a progress bar counts to
 Progress = Callable[[str, int, int], None]
 Image = NDArray[np.uint8]
@@ -108,8 +108,8 @@ def package(
         GateMissed: int8 costs more than it may, or has collapsed.
     """
     path = Path(model)
-    precision = _with_quantizer(precision, quantizer)
-    chosen = list({target.name: target for target in map(profiles.load, targets)}.values())
+    precision = precisions.with_quantizer(precision, quantizer)
+    chosen = _distinct([profiles.load(name) for name in targets])
     destination = Path(output) if output else _destination(path, chosen)
     if not dry_run:
         writer.check_destination(destination, force=force)
@@ -119,12 +119,23 @@ def package(
 
     step("read")
     original = source.load(path)
-    precisions = [_precision(target, precision, original, calibration) for target in chosen]
+    wanted_recipe = _recipe(recipe)
+    plans = [
+        Plan.of(
+            target,
+            precisions.choose(target, precision, original, calibrated=calibration is not None),
+            original,
+            dynamic=dynamic,
+            recipe=wanted_recipe,
+            must_pay=precision == "auto",
+        )
+        for target in chosen
+    ]
     step("probe")
     images_from = "synthetic images" if golden in (SYNTHETIC, None) else "the images given by --golden"
     material = _material(original, hints, images, images_from)
-    wish = Wish(dynamic, golden is not None, force, _recipe(recipe), must_pay=precision == "auto")
-    if "int8" in precisions and not guard.is_quantized(original.model):
+    wish = Wish(record=golden is not None, force=force)
+    if any(plan.recipe for plan in plans):
         data = CalibrationData.open(calibration, material.model, count=calibration_count)
         judge = _judge(accuracy or calibration, material, labels) if accuracy or tune else None
         if judge and accuracy and (shared := data.overlap(judge.paths)):
@@ -132,13 +143,37 @@ def package(
             data = replace(data, notices=(*data.notices, said))
         material = replace(material, calibration=data)
         wish = _judged(wish, judge, max_drop, report=accuracy is not None, tune=tune)
-    built = [
-        build(material, target, chosen_precision, wish, step)
-        for target, chosen_precision in zip(chosen, precisions, strict=True)
-    ]
+    made: dict[Plan, Made] = {}
+    for plan in plans:
+        if plan not in made:
+            made[plan] = make(material, plan, wish, step)
+    built = [build(made[plan], target) for plan, target in zip(plans, chosen, strict=True)]
+    reports = [report.compose(material, one) for one in built]
     step("write")
-    contents = Manifest(directory.variants(built)) if dry_run else directory.write(built, destination)
-    return Packaged(destination, contents, {b.target.name: b.report for b in built}, written=not dry_run)
+    contents = Manifest(directory.variants(built)) if dry_run else directory.write(built, reports, destination)
+    by_target = {one.target.name: said for one, said in zip(built, reports, strict=True)}
+    return Packaged(destination, contents, by_target, written=not dry_run)
+
+
+def _distinct(targets: Sequence[Target]) -> list[Target]:
+    """Each target once.
+
+    Raises:
+        UsageError: one is asked for with two images: a package has one variant for a target.
+    """
+    chosen: dict[str, Target] = {}
+    for target in targets:
+        other = chosen.setdefault(target.name, target)
+        if other.image != target.image:
+            raise UsageError(
+                f"{target.name} is asked for as {_pin(other)} and as {_pin(target)}: a package holds one of them",
+                hint="make two packages",
+            )
+    return list(chosen.values())
+
+
+def _pin(target: Target) -> str:
+    return f"{target.name}@{target.image}" if target.image else target.name
 
 
 def _counted(progress: Progress | None, total: int) -> Callable[[str], None]:
@@ -192,39 +227,6 @@ def _judge(path: str | Path | None, material: Material, labels: str | Path | Non
         return ByLabels(open_dataset(Path(path), task=task, names=material.model.names, labels=labels))
     except NoLabels:
         return ByAgreement(material.model, [source.path for source in expand([path]) if source.path])
-
-
-def _with_quantizer(precision: str, quantizer: str) -> str:
-    """What a quantizer that was named says of the precision.
-
-    Raises:
-        UsageError: the two contradict each other.
-    """
-    if (quantizer, precision) == (QDQ, "auto"):
-        return "int8"
-    if (quantizer == QDQ and precision != "int8") or (quantizer == NONE and precision == "int8"):
-        raise UsageError(f"--quantizer {quantizer} and --precision {precision} contradict each other")
-    return "fp32" if (quantizer, precision) == (NONE, "auto") else precision
-
-
-def _precision(target: Target, wanted: str, original: Source, calibration: str | Path | None) -> str:
-    """The precision to build, held against what the target runs and what this version makes.
-
-    Raises:
-        UsageError: the target does not run it, or it cannot be made.
-    """
-    if guard.is_quantized(original.model):
-        if wanted not in ("auto", AS_IT_IS):
-            raise UsageError(
-                f"{original.path} is quantized already: it cannot become {wanted}", hint="package the float model"
-            )
-        precision = AS_IT_IS
-    else:
-        automatic = "int8" if calibration and "int8" in target.precision.allowed else target.precision.default
-        precision = automatic if wanted == "auto" else wanted
-    if precision not in target.precision.allowed:
-        raise UsageError(f"{target.name} does not run {precision}, it runs {', '.join(target.precision.allowed)}")
-    return precision
 
 
 def _destination(model: Path, targets: Sequence[Target]) -> Path:

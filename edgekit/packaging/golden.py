@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edgekit.manifest import Interface
+from edgekit.packaging.probe import as_declared
 from edgekit.preprocessing import Preprocess
 from edgekit.runtime import session
 from edgekit.runtime.golden import Golden, Recorded, sample_indices
@@ -57,6 +58,7 @@ def record(
     """Run the packaged model at each optimization level of onnxruntime and write down what it gives at the highest."""
     if interface.preprocess:
         images = [fitted(image, interface.preprocess) for image in images]
+    feeds = [as_declared(feed, interface.inputs) for feed in feeds]
     count = len(images) or len(feeds)
     runs: list[list[dict[str, NDArray[Any]]]] = [[] for _ in range(count)]  # for each input, at each level
     for level in get_args(Optimization):  # one session at a time; the last level is the one that ships

@@ -21,6 +21,7 @@ from edgekit.packaging.probe import Feed
 from edgekit.runtime.model import Model
 
 QUANTIZERS = ("QuantizeLinear",)
+DYNAMIC = ("DynamicQuantizeLinear", "ConvInteger", "MatMulInteger")
 SCORES = "scores"
 UNIT = 1.0  # scores are in 0..1
 MANY = 100  # values that cannot all be one of two by chance
@@ -39,8 +40,8 @@ class Collapse:
 
 
 def is_quantized(model: onnx.ModelProto) -> bool:
-    """Whether the model holds any quantizer."""
-    return any(node.op_type in QUANTIZERS for node in model.graph.node)
+    """Whether the model was quantized, be it that its activations are as it runs."""
+    return any(node.op_type in (*QUANTIZERS, *DYNAMIC) for node in model.graph.node)
 
 
 def refuse(collapses: Sequence[Collapse]) -> None:

@@ -11,6 +11,8 @@ import onnx
 from numpy.typing import NDArray
 
 from edgekit.errors import ModelError
+from edgekit.manifest import TensorSpec
+from edgekit.runtime import interface as interfaces
 from edgekit.runtime import session
 from edgekit.runtime.interface import grey_feed
 from edgekit.runtime.model import Model
@@ -90,8 +92,14 @@ def _random(rng: np.random.Generator, like: NDArray[Any]) -> NDArray[Any]:
 def run(model: onnx.ModelProto, feeds: Sequence[Feed]) -> list[dict[str, NDArray[Any]]]:
     """The outputs of a model for each feed, by name."""
     opened = session.create(model.SerializeToString(), name="the model")
+    inputs, _, _ = interfaces.read(opened)
     names = [o.name for o in opened.get_outputs()]
-    return [dict(zip(names, opened.run(names, dict(feed)), strict=True)) for feed in feeds]
+    return [dict(zip(names, opened.run(names, as_declared(feed, inputs)), strict=True)) for feed in feeds]
+
+
+def as_declared(feed: Feed, inputs: Sequence[TensorSpec]) -> dict[str, NDArray[Any]]:
+    """What a feed is for a model whose inputs have other dtypes, or are fewer, than those that it was made for."""
+    return {spec.name: feed[spec.name].astype(spec.dtype, copy=False) for spec in inputs}
 
 
 def compare(reference: NDArray[Any], found: NDArray[Any]) -> Difference:

@@ -4,31 +4,21 @@ from __future__ import annotations
 
 import datetime
 import os
-from collections.abc import Sequence
 from importlib import metadata as distributions
 from typing import Any
 
 from edgekit import __version__
-from edgekit.packaging.pipeline import Step
-from edgekit.packaging.source import Description, Source
+from edgekit.packaging.source import Description
+from edgekit.packaging.variant import Built, Material
 from edgekit.runtime.golden import Golden
 
 SCHEMA = "edgekit.report/1"
 TOOLS = ("onnx", "onnxruntime", "onnxslim", "numpy")
 
 
-def compose(
-    source: Source,
-    *,
-    target: str,
-    precision: str,
-    guesses: Sequence[str],
-    probed_on: str,
-    history: Sequence[Step],
-    collapses: Sequence[str],
-    golden: Golden | None,
-) -> dict[str, Any]:
+def compose(material: Material, built: Built) -> dict[str, Any]:
     """The report of one variant, as plain data."""
+    source, made = material.source, built.made
     return {
         "schema": SCHEMA,
         "edgekit": __version__,
@@ -40,13 +30,13 @@ def compose(
             "external_data": list(source.external),
             **_described(source.description),
         },
-        "target": target,
-        "precision": precision,
-        "guesses": list(guesses),
-        "probed_on": probed_on,
-        "steps": [step.to_dict() for step in history],
-        "collapsed": list(collapses),
-        "golden": _golden(golden) if golden else "none: left out by --golden none",
+        "target": built.target.name,
+        "precision": made.precision,
+        "guesses": list(material.identified.guesses),
+        "probed_on": material.images_from,
+        "steps": [step.to_dict() for step in made.history],
+        "collapsed": list(made.collapses),
+        "golden": _golden(made.golden) if made.golden else "none: left out by --golden none",
     }
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import platform
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
+from string import Template
 from typing import Any
 
 import numpy as np
@@ -16,27 +17,25 @@ from numpy.typing import NDArray
 from edgekit import metadata
 from edgekit.manifest import Interface
 from edgekit.packaging import golden as goldens
-from edgekit.packaging import guard, pipeline, report
+from edgekit.packaging import guard, pipeline
 from edgekit.packaging.accuracy import Budget, opened
 from edgekit.packaging.calibration import CalibrationData
 from edgekit.packaging.passes import Pass
-from edgekit.packaging.passes.freeze import FreezeShapes
-from edgekit.packaging.passes.initializers import SealInitializers
 from edgekit.packaging.passes.names import NameNodes
 from edgekit.packaging.passes.opset import RaiseOpset
-from edgekit.packaging.passes.simplify import Simplify
-from edgekit.packaging.passes.versions import PinVersions, StripImports
+from edgekit.packaging.passes.versions import StripImports
+from edgekit.packaging.pipeline import Step
+from edgekit.packaging.plan import Plan
 from edgekit.packaging.probe import Probe
 from edgekit.packaging.quantizers.float16 import Float16
 from edgekit.packaging.quantizers.int8 import Int8, Tuning
-from edgekit.packaging.recipe import Recipe
 from edgekit.packaging.source import Source
 from edgekit.runtime import interface as interfaces
 from edgekit.runtime import session
 from edgekit.runtime.golden import Golden
 from edgekit.runtime.interface import Identified
 from edgekit.runtime.model import Model
-from edgekit.target import Scheme, Target
+from edgekit.target import Target
 
 PER_CHANNEL_OPSET = 13  # below, onnxruntime writes scales per channel into a model that does not load
 GUARDED = 8  # images that a quantized model is looked at on
@@ -59,41 +58,48 @@ class Material:
 class Wish:
     """What is asked of every variant."""
 
-    dynamic: bool = False  # keep free dimensions
     record: bool = True  # make golden data
     force: bool = False  # go on with a quantized model that has collapsed
-    recipe: Recipe | None = None  # int8: the target's default if not given
     budget: Budget | None = None  # int8: how much of the score it may cost
     tuning: Tuning | None = None  # int8: look for a better recipe
-    must_pay: bool = False  # int8: only where it is faster on this machine
 
 
 @dataclass(frozen=True)
-class Built:
-    """A finished model, and what is known of it."""
+class Made:
+    """A finished model, and what is known of it: the same for every target with this plan."""
 
-    target: Target
     precision: str
     interface: Interface
     model: bytes
     golden: Golden | None
-    report: Mapping[str, Any]
+    history: Sequence[Step]
+    collapses: Sequence[str]
     recipe: Mapping[str, Any] | None  # how it was quantized here
 
 
-def build(material: Material, target: Target, precision: str, wish: Wish, progress: Callable[[str], None]) -> Built:
-    """Bring the source to what the target runs.
+@dataclass(frozen=True)
+class Built:
+    """One target's variant."""
+
+    target: Target
+    made: Made
+    model: bytes
+
+
+def make(material: Material, plan: Plan, wish: Wish, progress: Callable[[str], None]) -> Made:
+    """Carry out a plan.
 
     Args:
         progress: told of each step.
 
     Raises:
-        ModelError: it cannot be brought there; the message says which step failed.
+        ModelError: the source cannot be brought there; the message says which step failed.
         GateMissed: the model is quantized and its scores or boxes say nothing any more, or the budget does not hold.
     """
-    passes = _passes(material, target, precision, wish, progress)
+    passes = _passes(material, plan, wish, progress)
     changed, history = pipeline.apply(passes, material.source.model, material.probe, progress)
     model, interface = _finish(changed, material.identified.interface)
+    precision = plan.precision
     if precision == "int8" and not guard.is_quantized(changed):
         precision = "fp32"  # int8 did not pay
     collapses = _collapses(changed, interface, material)
@@ -102,18 +108,19 @@ def build(material: Material, target: Target, precision: str, wish: Wish, progre
     progress("golden")
     images = material.images if interface.preprocess else []
     golden = goldens.record(model, interface, images, material.probe.feeds, precision) if wish.record else None
-    said = report.compose(
-        material.source,
-        target=target.name,
-        precision=precision,
-        guesses=material.identified.guesses,
-        probed_on=material.images_from,
-        history=history,
-        collapses=[str(c) for c in collapses],
-        golden=golden,
-    )
     recipe = next((step.details["recipe"] for step in history if "recipe" in step.details), None)
-    return Built(target, precision, interface, model, golden, said, recipe)
+    return Made(precision, interface, model, golden, history, [str(c) for c in collapses], recipe)
+
+
+def build(made: Made, target: Target) -> Built:
+    """What a target's profile writes into the model, over what its plan made."""
+    model = made.model
+    if target.model_metadata:
+        digest = hashlib.sha256(model).hexdigest()
+        given = {key: Template(text).safe_substitute(sha256=digest) for key, text in target.model_metadata.items()}
+        target = replace(target, model_metadata=given)
+        model = _with_metadata(onnx.load_from_string(model), {**metadata.to_props(made.interface.metadata), **given})
+    return Built(target, made, model)
 
 
 def _collapses(model: onnx.ModelProto, interface: Interface, material: Material) -> list[guard.Collapse]:
@@ -124,44 +131,41 @@ def _collapses(model: onnx.ModelProto, interface: Interface, material: Material)
     return guard.find(model, opened(model, interface), feeds)
 
 
-def _passes(
-    material: Material, target: Target, precision: str, wish: Wish, progress: Callable[[str], None]
-) -> list[Pass]:
-    """What has to be done to a model for this target, in order."""
+def _passes(material: Material, plan: Plan, wish: Wish, progress: Callable[[str], None]) -> list[Pass]:
+    """What has to be done to the source, in order."""
     feeds = material.probe.feeds
-    passes: list[Pass] = [SealInitializers()]
-    if not wish.dynamic and feeds:
-        passes.append(FreezeShapes({name: value.shape for name, value in feeds[0].items()}))
-    passes.append(PinVersions(target.limits.opset_max, target.limits.ir_max))
-    passes.append(Simplify())
-    if precision == "fp16":
+    passes = plan.preparation(feeds)
+    if plan.precision == "fp16":
         passes.append(Float16(feeds))
-    if precision == "int8" and material.calibration:
-        interface = material.identified.interface
-        recipe = wish.recipe or Recipe.for_scheme(target.scheme or Scheme())
+    if plan.recipe and material.calibration:
+        judged = partial(opened, interface=material.identified.interface)
         passes += [NameNodes(), RaiseOpset(PER_CHANNEL_OPSET)]
-        judged = partial(opened, interface=interface)
         passes.append(
             Int8(
-                recipe,
+                plan.recipe,
                 material.calibration,
                 judged,
                 progress,
                 budget=wish.budget,
                 tuning=wish.tuning,
-                must_pay=wish.must_pay and platform.machine() in target.architecture,
+                must_pay=plan.must_pay,
             )
         )
-    passes.append(StripImports())
-    return passes
+    return [*passes, StripImports()]
 
 
 def _finish(model: onnx.ModelProto, interface: Interface) -> tuple[bytes, Interface]:
     """The file's bytes, its metadata inside, and the interface as the finished model declares it."""
+    data = _with_metadata(model, metadata.to_props(interface.metadata))
+    inputs, outputs, _ = interfaces.read(session.create(data, name="the packaged model"))
+    return data, replace(interface, inputs=inputs, outputs=outputs)
+
+
+def _with_metadata(model: onnx.ModelProto, props: Mapping[str, str]) -> bytes:
+    """The file's bytes with these properties and no others: equal models give equal ones."""
     final = onnx.ModelProto()
     final.CopyFrom(model)
     del final.metadata_props[:]
-    onnx.helper.set_model_props(final, metadata.to_props(interface.metadata))
-    data = final.SerializeToString(deterministic=True)
-    inputs, outputs, _ = interfaces.read(session.create(data, name="the packaged model"))
-    return data, replace(interface, inputs=inputs, outputs=outputs)
+    onnx.helper.set_model_props(final, dict(props))
+    data: bytes = final.SerializeToString(deterministic=True)
+    return data

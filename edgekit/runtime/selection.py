@@ -11,6 +11,7 @@ from edgekit.errors import ProviderError, TargetError
 from edgekit.manifest import GENERIC, Manifest, Variant
 from edgekit.runtime.providers import CPU
 
+VERSIONS = (("opset", "opset"), ("ir", "IR"))
 DEVICES = ("npu", "gpu")  # what is preferred, in this order; then other plugins, this machine's CPU, any CPU
 
 
@@ -71,7 +72,10 @@ def _obstacle(variant: Variant, available: Sequence[str], onnxruntime: str) -> s
         return f"{variant.provider} is not in this onnxruntime {onnxruntime}"
     wanted = variant.requirements.get("onnxruntime", "")
     if not satisfies(onnxruntime, wanted):
-        return f"needs onnxruntime {wanted}, this is {onnxruntime}"
+        about = ", ".join(
+            f"{what} {variant.requirements[key]}" for key, what in VERSIONS if key in variant.requirements
+        )
+        return f"needs onnxruntime {wanted}{f' ({about})' if about else ''}, this is {onnxruntime}"
     return None
 
 

@@ -89,8 +89,10 @@ def _files(package: Path, variant: Variant) -> Check:
 
 
 def _metadata_props(session: Any, variant: Variant) -> Check:
-    props = metadata.parse(session.get_modelmeta().custom_metadata_map)
-    return _agree(f"metadata in {variant.model_file}", variant.interface.metadata, props)
+    name, props = f"metadata in {variant.model_file}", dict(session.get_modelmeta().custom_metadata_map)
+    if different := [key for key, text in variant.model_metadata.items() if props.pop(key, None) != text]:
+        return Check(name, False, f"differs from {manifest.FILE} in {', '.join(different)}")
+    return _agree(name, variant.interface.metadata, metadata.parse(props))
 
 
 def _metadata_yaml(package: Path, variant: Variant) -> Check:

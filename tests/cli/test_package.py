@@ -132,9 +132,23 @@ def test_names_of_another_number_of_classes_are_refused(edgekit: Command, model:
     assert "2 class names, the outputs have 3 classes" in result.stderr
 
 
-def test_several_targets_share_a_package(edgekit: Command, model: Path, tmp_path: Path) -> None:
-    result = edgekit("package", model, "-t", "cpu-x86_64", "-t", "cpu-arm64", "-o", tmp_path / "out", "--json")
+def test_several_targets_share_a_package_and_a_model_that_is_the_same(
+    edgekit: Command, model: Path, tmp_path: Path
+) -> None:
+    both = ("-t", "cpu-x86_64", "-t", "cpu-arm64")
+    result = edgekit("package", model, *both, "-o", tmp_path / "out", "--json")
     assert json.loads(result.stdout)["variants"] == ["cpu", "cpu-x86_64", "cpu-arm64"]
+    assert names(tmp_path / "out") == ["cpu-x86_64", "manifest.json"]
+    assert json.loads((tmp_path / "out" / "cpu-x86_64" / "report.json").read_text())["targets"] == [
+        "cpu-x86_64",
+        "cpu-arm64",
+    ]
+    assert edgekit("verify", tmp_path / "out").exit_code == 0
+
+
+def test_models_that_differ_stand_apart(edgekit: Command, model: Path, tmp_path: Path) -> None:
+    both = ("-t", "cpu-x86_64", "-t", "cpu-arm64")
+    edgekit("package", model, *both, "-o", tmp_path / "out", "--precision", "int8")
     assert names(tmp_path / "out") == ["cpu-arm64", "cpu-x86_64", "manifest.json"]
     assert edgekit("verify", tmp_path / "out").exit_code == 0
 

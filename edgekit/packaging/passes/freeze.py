@@ -8,7 +8,10 @@ from typing import ClassVar
 
 import onnx
 
+from edgekit.errors import ModelError
 from edgekit.packaging.passes import PassResult, copy
+
+IMAGE_RANK = 4
 
 
 @dataclass(frozen=True)
@@ -16,15 +19,22 @@ class FreezeShapes:
     """Give every input a fixed shape.
 
     Requires: `shapes` has a shape for each input with a free dimension.
-    Ensures: no free dimension is left at any input; the shapes inside are inferred anew.
+    Ensures: no free dimension is left at any input; the shapes inside are inferred anew; images come in batches of
+    `batch`, where it is given.
     """
 
     shapes: Mapping[str, tuple[int, ...]]
+    batch: int | None = None
     tolerance: ClassVar[float | None] = 1e-3
     optional: ClassVar[bool] = False
 
     def __call__(self, model: onnx.ModelProto) -> PassResult:
-        """Write the shapes into the inputs."""
+        """Write the shapes into the inputs.
+
+        Raises:
+            ModelError: a batch size is fixed in the model, and is another.
+        """
+        self._check_batch(model.graph)
         out = copy(model)
         frozen = [name for name, shape in self.shapes.items() if _freeze(out.graph, name, shape)]
         if not frozen:
@@ -35,6 +45,16 @@ class FreezeShapes:
         out = onnx.shape_inference.infer_shapes(out, data_prop=True)
         notes = tuple(f"{name} is now {list(self.shapes[name])}" for name in frozen)
         return PassResult(out, changed=True, notes=notes)
+
+    def _check_batch(self, graph: onnx.GraphProto) -> None:
+        for value in graph.input:
+            dims = value.type.tensor_type.shape.dim
+            fixed = dims[0].dim_value if len(dims) == IMAGE_RANK else 0
+            if self.batch and fixed not in (0, self.batch):
+                raise ModelError(
+                    f"input {value.name} has a fixed batch of {fixed}, the target runs batches of {self.batch}",
+                    hint=f"export the model with a batch of {self.batch}",
+                )
 
 
 def _freeze(graph: onnx.GraphProto, name: str, shape: tuple[int, ...]) -> bool:

@@ -22,6 +22,7 @@ class RaiseOpset:
     """
 
     minimum: int = 13
+    wanted_by: str = "int8"  # for the sentence when it cannot be done
     tolerance: ClassVar[float | None] = 1e-3
     optional: ClassVar[bool] = False
 
@@ -39,7 +40,8 @@ class RaiseOpset:
         except Exception as e:  # the converter raises RuntimeError and plain ones
             reason = (str(e).strip().splitlines() or [type(e).__name__])[0]
             raise ModelError(
-                f"the model has opset {found}, int8 needs {self.minimum}, and it cannot be converted: {reason}",
+                f"the model has opset {found}, {self.wanted_by} needs {self.minimum}, "
+                f"and it cannot be converted: {reason}",
                 hint=f"export the model again with opset {self.minimum}",
             ) from e
         del out.metadata_props[:]
