@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from edgekit.errors import TargetError
+from edgekit.runtime import providers
 from edgekit.target import document, operators, schema
 from edgekit.target.document import Document
 from edgekit.target.inheritance import assemble
@@ -165,7 +166,7 @@ def _check(profile: Document) -> tuple[Target | None, list[Problem]]:
     if abstract and name is None:
         problems.append(profile.problem(("name",), "is missing"))
     if target is not None:
-        problems += _check_operator_list(profile, target)
+        problems += [*_check_operator_list(profile, target), *_check_provider(profile, target)]
     usable = not (problems or abstract)
     once = {(p.file, p.line, p.key): p for p in reversed(problems)}.values()  # the first that is said of a key
     return (replace(target, file=profile.file) if usable else None), sorted(once, key=_order)
@@ -182,6 +183,20 @@ def _check_operator_list(profile: Document, target: Target) -> list[Problem]:
     known = [path.stem for folder in folders for path in (folder / operators.FOLDER).glob("*.yaml")]
     message = f"there is no {operators.FOLDER}/{name}.yaml beside a profile"
     return [profile.problem(("limits", "operator_list"), message, nearest(name, known))]
+
+
+def _check_provider(profile: Document, target: Target) -> list[Problem]:
+    """What the profile asks of its provider that the provider does not know."""
+    provider = target.provider
+    flaws = providers.flaws(
+        provider.name,
+        provider.plugin.module if provider.plugin else None,
+        provider.options,
+        target.environment,
+        provider.plugin.preload if provider.plugin else (),
+        provider.versions or "",
+    )
+    return [profile.problem(flaw.key, flaw.message, flaw.suggestion) for flaw in flaws]
 
 
 def _order(problem: Problem) -> tuple[str, int, str]:

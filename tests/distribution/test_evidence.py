@@ -22,10 +22,7 @@ from edgekit.runtime.providers import TABLES, Known, Option, coreml, cuda, direc
 from edgekit.runtime.providers.known import NEVER
 from tests import toys
 
-try:
-    evidence = pytest.mark.evidence  # downloads 460 MB of wheels
-except pytest.fail.Exception:
-    pytest.skip("the marker evidence is not registered", allow_module_level=True)
+evidence = pytest.mark.evidence  # downloads 460 MB of wheels
 
 
 @dataclass(frozen=True)
