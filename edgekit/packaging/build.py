@@ -120,16 +120,12 @@ def package(
     step("read")
     original = source.load(path)
     wanted_recipe = _recipe(recipe)
+    asked = precisions.Asked(precision, calibrated=calibration is not None)
+    decided = [precisions.choose(target, asked, original) for target in chosen]
+    chosen = [target.in_precision(each) for target, each in zip(chosen, decided, strict=True)]
     plans = [
-        Plan.of(
-            target,
-            precisions.choose(target, precision, original, calibrated=calibration is not None),
-            original,
-            dynamic=dynamic,
-            recipe=wanted_recipe,
-            must_pay=precision == "auto",
-        )
-        for target in chosen
+        Plan.of(target, each, original, dynamic=dynamic, recipe=wanted_recipe, must_pay=precision == precisions.AUTO)
+        for target, each in zip(chosen, decided, strict=True)
     ]
     step("probe")
     images_from = "synthetic images" if golden in (SYNTHETIC, None) else "the images given by --golden"

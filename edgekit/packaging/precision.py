@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from edgekit.errors import UsageError
 from edgekit.packaging import guard
 from edgekit.packaging.source import Source
@@ -25,7 +27,15 @@ def with_quantizer(precision: str, quantizer: str) -> str:
     return "fp32" if (quantizer, precision) == (NONE, AUTO) else precision
 
 
-def choose(target: Target, wanted: str, original: Source, *, calibrated: bool) -> str:
+@dataclass(frozen=True)
+class Asked:
+    """What the user said of precision."""
+
+    precision: str = AUTO
+    calibrated: bool = False  # there are images to calibrate on
+
+
+def choose(target: Target, asked: Asked, original: Source) -> str:
     """The precision to build: what was asked for, if the target runs it.
 
     `auto` is int8 where there are images to calibrate on and the target runs it, else the target's default.
@@ -34,7 +44,7 @@ def choose(target: Target, wanted: str, original: Source, *, calibrated: bool) -
         UsageError: the target does not run it, or it cannot be made; nothing is quantized on synthetic pictures
             unless int8 is asked for by name.
     """
-    allowed = target.precision.allowed
+    allowed, wanted = target.precision.allowed, asked.precision
     if guard.is_quantized(original.model):
         if wanted not in (AUTO, AS_IT_IS):
             raise UsageError(
@@ -50,13 +60,13 @@ def choose(target: Target, wanted: str, original: Source, *, calibrated: bool) -
         if wanted not in allowed:
             raise UsageError(f"{target.name} does not run {wanted}, it runs {_listed(target)}")
         return wanted
-    if target.precision.default == "int8" and not calibrated:
+    if target.precision.default == "int8" and not asked.calibrated:
         others = [f"--precision {p}" for p in allowed if p != "int8"]
         raise UsageError(
             f"{target.name} runs int8, which needs photos like those of the application to calibrate on",
             hint=", or ".join(["--calibration FOLDER", *others]),
         )
-    return "int8" if calibrated and "int8" in allowed else target.precision.default
+    return "int8" if asked.calibrated and "int8" in allowed else target.precision.default
 
 
 def _listed(target: Target) -> str:

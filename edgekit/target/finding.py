@@ -186,17 +186,27 @@ def _check_operator_list(profile: Document, target: Target) -> list[Problem]:
 
 
 def _check_provider(profile: Document, target: Target) -> list[Problem]:
-    """What the profile asks of its provider that the provider does not know."""
-    provider = target.provider
-    flaws = providers.flaws(
+    """What the profile asks of its provider, on any image and in any precision, that the provider does not know."""
+    carried = [name for name, image in target.images.items() if target.provider.name in image.providers]
+    try:
+        pinned = [target.pinned(name) for name in carried if not target.images[name].unsupported]
+        varied = [target.in_precision(precision) for precision in target.by_precision]
+    except TargetError as e:
+        return [profile.problem((), str(e))]
+    flaws = [flaw for each in (target, *pinned, *varied) for flaw in _flaws(each)]
+    return [profile.problem(flaw.key, flaw.message, flaw.suggestion) for flaw in dict.fromkeys(flaws)]
+
+
+def _flaws(target: Target) -> list[providers.Flaw]:
+    provider, plugin = target.provider, target.provider.plugin
+    return providers.flaws(
         provider.name,
-        provider.plugin.module if provider.plugin else None,
+        plugin.module if plugin else None,
         provider.options,
         target.environment,
-        provider.plugin.preload if provider.plugin else (),
+        plugin.preload if plugin else (),
         provider.versions or "",
     )
-    return [profile.problem(flaw.key, flaw.message, flaw.suggestion) for flaw in flaws]
 
 
 def _order(problem: Problem) -> tuple[str, int, str]:

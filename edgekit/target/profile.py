@@ -102,6 +102,13 @@ class Image:
 
 
 @dataclass(frozen=True)
+class Variation:
+    """What differs in one precision: some compilers take other options, and other operators, for int8."""
+
+    override: Mapping[str, Any] = field(default_factory=dict, metadata={"partial": True})  # keys that differ
+
+
+@dataclass(frozen=True)
 class Fact:
     """Something true about the board, and who says so."""
 
@@ -139,6 +146,7 @@ class Target:
     quantizer: Literal["qdq", "mct", "quark"] | None = None  # what makes its int8
     scheme: Scheme | None = None
     limits: Limits = Limits()
+    by_precision: Mapping[PrecisionName, Variation] = field(default_factory=dict)
     onnxruntime: Range = ">=1.17"
     session_options: Mapping[str, str] = field(default_factory=dict)
     environment: Mapping[str, str] = field(default_factory=dict)  # set before the provider is loaded
@@ -191,7 +199,7 @@ class Target:
             raise TargetError(
                 f"{pin} is not supported: {carried.unsupported}", hint=f"edgekit targets show {self.name}"
             )
-        target = Target.from_dict(merge(self.to_dict(), carried.override))
+        target = self._with(carried.override)
         if target.provider.name not in carried.providers:
             raise TargetError(
                 f"{pin} has no {target.provider.name}: its onnxruntime {carried.onnxruntime} carries "
@@ -203,7 +211,19 @@ class Target:
             ir_max=_lowest(target.limits.ir_max, carried.ir_max),
         )
         wanted = f">={carried.onnxruntime}"
-        return replace(target, limits=limits, onnxruntime=wanted, image=image, file=self.file)
+        return replace(target, limits=limits, onnxruntime=wanted, image=image)
+
+    def in_precision(self, precision: str) -> Target:
+        """This target as it is for models of one precision.
+
+        Raises:
+            TargetError: what the profile overrides there makes no target.
+        """
+        variation = self.by_precision.get(precision)  # type: ignore[call-overload]
+        return self._with(variation.override) if variation else self
+
+    def _with(self, override: Mapping[str, Any]) -> Target:
+        return replace(Target.from_dict(merge(self.to_dict(), override)), image=self.image, file=self.file)
 
 
 def _lowest(*numbers: int | None) -> int | None:

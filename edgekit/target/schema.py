@@ -73,7 +73,7 @@ class _Builder:
         if origin is tuple:
             return self._listed(args[0], data, key)
         if origin is not None and issubclass(origin, Mapping):
-            return self._mapped(args[1], data, key)
+            return self._mapped(args[0], args[1], data, key)
         if is_dataclass(kind):
             return self._record(kind, data, key)
         return data if kind is Any else self._scalar(kind, data, key)
@@ -107,10 +107,14 @@ class _Builder:
             return None
         return tuple(self.read(kind, item, (*key, i)) for i, item in enumerate(data))
 
-    def _mapped(self, kind: Any, data: object, key: Key) -> Any:
+    def _mapped(self, names: Any, kind: Any, data: object, key: Key) -> Any:
         if not isinstance(data, Mapping):
             self._flaw(key, f"must map names to values, is {_said(data)}")
             return None
+        allowed = get_args(names) if get_origin(names) is Literal else tuple(data)
+        for name in data:
+            if name not in allowed:
+                self._flaw((*key, name), f"must be one of {', '.join(allowed)}", nearest(str(name), allowed))
         return {name: self.read(kind, value, (*key, name)) for name, value in data.items() if value is not None}
 
     def _record(self, kind: Any, data: object, key: Key) -> Any:
