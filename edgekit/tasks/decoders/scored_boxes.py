@@ -35,7 +35,7 @@ class ScoredBoxes:
     relative: bool = False  # boxes are in 0..1, not in input pixels
     nms: bool = True  # else the best scores are taken as they are
     multi_label: bool = False  # a box counts for each of its classes, not for its best one only
-    background: int | None = None  # this column of the scores is no class; those behind it move up
+    background: int | None = None  # this column of the scores is no class; the others keep their numbers
 
     @classmethod
     def build(cls, size: Size, options: Mapping[str, Any]) -> ScoredBoxes:
@@ -75,7 +75,8 @@ class ScoredBoxes:
         parts = self.parts(outputs)
         boxes, scores = (parts[name].astype(np.float32, copy=False) for name in ("boxes", "scores"))
         if self.background is not None:
-            scores = np.delete(scores, self.background, axis=2)
+            scores = scores.copy()
+            scores[:, :, self.background] = -np.inf  # not finite, so never chosen
         return [self._decode(*image, settings) for image in zip(boxes, scores, strict=True)]
 
     def _decode(self, boxes: NDArray[np.float32], scores: NDArray[np.float32], settings: Settings) -> Detections:

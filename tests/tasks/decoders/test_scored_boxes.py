@@ -96,11 +96,13 @@ def test_boxes_and_four_scores_are_told_apart_by_name_only() -> None:
         decode(CORNERS, four, names=("a", "b"))
 
 
-def test_the_background_is_no_class_and_the_classes_behind_it_move_up() -> None:
+def test_the_background_is_no_class_and_the_others_keep_their_numbers() -> None:
     scores = np.array([[[0.9, 0.1, 0.0], [0.1, 0.8, 0.0], [0.0, 0.3, 0.7]]], np.float32)
     found = decode(CORNERS, scores, background=0)
-    assert found.class_ids.tolist() == [0, 1]
+    assert found.class_ids.tolist() == [1, 2]
     assert found.scores.tolist() == [np.float32(0.8), np.float32(0.7)]
+    both = decode(CORNERS, scores, background=0, multi_label=True)
+    assert 0 not in both.class_ids
 
 
 def test_each_image_of_a_batch_has_its_own_detections() -> None:
@@ -171,6 +173,6 @@ def test_both_faces_are_found_in_relative_boxes_with_a_background(run, zoo: Path
     outputs = run("ultraface_rfb320.onnx", "photos/zidane.jpg", prepare)
     decoder = ScoredBoxes.build((240, 320), {"relative": True, "background": 0})
     (found,) = decoder(outputs, Settings(conf=0.6, iou=0.3))
-    assert found.class_ids.tolist() == [0, 0]
+    assert found.class_ids.tolist() == [1, 1]
     left = found.boxes[:, 0].tolist()
     assert min(left) < 160 < max(left)

@@ -1,0 +1,6 @@
+"""Ending a graph before its selection: for targets that run neither NonMaxSuppression nor TopK, nor what is behind."""
+
+from edgekit.packaging.cutting.agreement import agreement
+from edgekit.packaging.cutting.cut import Cut, cut
+
+__all__ = ["Cut", "agreement", "cut"]
