@@ -18,6 +18,7 @@ from edgekit.errors import EdgekitError, UsageError
 
 COMMANDS = {
     "package": "Package a model for a target.",
+    "check": "Say what a target would run of a model, and what blocks it.",
     "inspect": "Say what a model or a package is.",
     "run": "Run a package on images.",
     "verify": "Check that a package is intact and gives here what it gave when it was made.",

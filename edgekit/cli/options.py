@@ -37,6 +37,18 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print one JS
 target_option = click.option(
     "--target", shell_complete=complete_target, help="Variant to use; the one for this machine if not given."
 )
+targets_option = click.option(
+    "-t",
+    "--target",
+    "targets",
+    multiple=True,
+    required=True,
+    shell_complete=complete_target,
+    help="Board, or BOARD@IMAGE; more than once for several.",
+)
+precision_option = click.option(
+    "--precision", type=click.Choice(["auto", "fp32", "fp16", "int8"]), default="auto", show_default=True
+)
 package_argument = click.argument("package", type=click.Path(path_type=Path))
 conf_option = click.option("--conf", type=click.FloatRange(0, 1), help="Lowest score that is kept.")
 iou_option = click.option(

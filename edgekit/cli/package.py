@@ -17,19 +17,11 @@ if TYPE_CHECKING:
 
 @click.command("package")
 @click.argument("model", type=click.Path(path_type=Path))
-@click.option(
-    "-t",
-    "--target",
-    "targets",
-    multiple=True,
-    required=True,
-    shell_complete=options.complete_target,
-    help="Board to package for; more than once for several.",
-)
+@options.targets_option
 @click.option("-o", "--output", "destination", type=click.Path(path_type=Path), help="Folder to make.")
 @options.model_options
 @click.option("--dynamic", is_flag=True, help="Keep free dimensions.")
-@click.option("--precision", type=click.Choice(["auto", "fp32", "fp16", "int8"]), default="auto", show_default=True)
+@options.precision_option
 @click.option(
     "--quantizer",
     type=click.Choice(["auto", "qdq", "none"]),

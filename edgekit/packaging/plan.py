@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from edgekit.errors import UsageError
@@ -15,7 +15,6 @@ from edgekit.packaging.passes.initializers import SealInitializers
 from edgekit.packaging.passes.opset import RaiseOpset
 from edgekit.packaging.passes.simplify import Simplify
 from edgekit.packaging.passes.versions import PinVersions
-from edgekit.packaging.probe import Feed
 from edgekit.packaging.recipe import Recipe
 from edgekit.packaging.source import Source
 from edgekit.target import Scheme, Target
@@ -77,11 +76,15 @@ class Plan:
             must_pay=must_pay and here,
         )
 
-    def preparation(self, feeds: Sequence[Feed]) -> list[Pass]:
-        """The passes that every precision begins with, in order."""
+    def preparation(self, shapes: Mapping[str, tuple[int, ...]]) -> list[Pass]:
+        """The passes that every precision begins with, in order.
+
+        Args:
+            shapes: what free inputs are fixed at.
+        """
         passes: list[Pass] = [SealInitializers()]
-        if not self.dynamic and feeds:
-            passes.append(FreezeShapes({name: value.shape for name, value in feeds[0].items()}, self.batch))
+        if not self.dynamic:
+            passes.append(FreezeShapes(shapes, self.batch))
         if self.opset_min > 1:
             passes.append(RaiseOpset(self.opset_min, wanted_by="the target"))
         passes += [PinVersions(self.opset_max, self.ir_max), Simplify()]

@@ -134,7 +134,7 @@ def _collapses(model: onnx.ModelProto, interface: Interface, material: Material)
 def _passes(material: Material, plan: Plan, wish: Wish, progress: Callable[[str], None]) -> list[Pass]:
     """What has to be done to the source, in order."""
     feeds = material.probe.feeds
-    passes = plan.preparation(feeds)
+    passes = plan.preparation({name: value.shape for name, value in feeds[0].items()})
     if plan.precision == "fp16":
         passes.append(Float16(feeds))
     if plan.recipe and material.calibration:

@@ -39,7 +39,7 @@ Run = Callable[[Mapping[str, NDArray[Any]]], Sequence[NDArray[Any]]]
 
 def read(session: Any) -> tuple[tuple[TensorSpec, ...], tuple[TensorSpec, ...], dict[str, Any]]:
     """Inputs, outputs and metadata of a session, as they are declared."""
-    inputs = tuple(_with_role(_spec(i)) for i in session.get_inputs())
+    inputs = tuple(with_role(_spec(i)) for i in session.get_inputs())
     outputs = tuple(_spec(o) for o in session.get_outputs())
     return inputs, outputs, metadata.parse(session.get_modelmeta().custom_metadata_map)
 
@@ -113,7 +113,8 @@ def _spec(tensor: Any) -> TensorSpec:
     return TensorSpec(tensor.name, dtype, tuple(-1 if d is None else d for d in tensor.shape))
 
 
-def _with_role(spec: TensorSpec) -> TensorSpec:
+def with_role(spec: TensorSpec) -> TensorSpec:
+    """The input with what it is for, as far as its shape and name tell."""
     if len(spec.shape) == 4 and spec.dtype in IMAGE_DTYPES and 3 in (spec.shape[1], spec.shape[3]):
         return replace(spec, role="image")
     if spec.name == SIZE_INPUT and len(spec.shape) == 2:
@@ -123,21 +124,31 @@ def _with_role(spec: TensorSpec) -> TensorSpec:
 
 def _size(image: TensorSpec, known: Mapping[str, Any], hints: Hints) -> tuple[int, int]:
     """Height and width of the input: fixed in the model, given, or in its metadata."""
-    declared = image.shape[2:] if layout(image) == "NCHW" else image.shape[1:3]
-    height, width = declared
-    if isinstance(height, int) and isinstance(width, int) and height > 0 and width > 0:
-        if hints.size and hints.size != (height, width):
+    fixed = fixed_size(image)
+    if fixed is not None:
+        if hints.size and hints.size != fixed:
             raise ModelError(
-                f"input {image.name} is fixed at {height},{width}: it cannot become {hints.size[0]},{hints.size[1]}",
+                f"input {image.name} is fixed at {_said(fixed)}: it cannot become {_said(hints.size)}",
                 hint="export the model again at that size, or leave --imgsz out",
             )
-        return (height, width)
+        return fixed
     size = hints.size or metadata.image_size(known)
     if size is None:
         raise ModelError(
             f"input {image.name} has a free height or width", hint="--imgsz 640, or --imgsz 480,640 (height,width)"
         )
     return size
+
+
+def _said(size: tuple[int, int]) -> str:
+    return f"{size[0]},{size[1]}"
+
+
+def fixed_size(image: TensorSpec) -> tuple[int, int] | None:
+    """Height and width of an image input, if the model fixes both."""
+    height, width = image.shape[2:] if layout(image) == "NCHW" else image.shape[1:3]
+    both = isinstance(height, int) and isinstance(width, int) and height > 0 and width > 0
+    return (int(height), int(width)) if both else None
 
 
 def _decoder(
