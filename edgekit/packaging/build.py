@@ -21,17 +21,13 @@ from edgekit.packaging import precision as precisions
 from edgekit.packaging.accuracy import Budget, ByAgreement, ByLabels, Judge
 from edgekit.packaging.calibration import CalibrationData
 from edgekit.packaging.calibration.data import COUNT
+from edgekit.packaging.material import Material
 from edgekit.packaging.plan import Plan
-from edgekit.packaging.probe import Probe, feeds_for
 from edgekit.packaging.quantizers.int8 import Tuning
 from edgekit.packaging.recipe import Recipe
-from edgekit.packaging.source import Source
-from edgekit.packaging.variant import Made, Material, Wish, build, make
+from edgekit.packaging.variant import Made, Wish, build, make
 from edgekit.preprocessing import Preprocess
-from edgekit.runtime import interface as interfaces
-from edgekit.runtime import session
 from edgekit.runtime.hints import Hints
-from edgekit.runtime.model import Model
 from edgekit.runtime.sources import expand
 from edgekit.target import Target
 
@@ -129,7 +125,7 @@ def package(
     ]
     step("probe")
     images_from = "synthetic images" if golden in (SYNTHETIC, None) else "the images given by --golden"
-    material = _material(original, hints, images, images_from)
+    material = Material.of(original, hints, images, images_from)
     wish = Wish(record=golden is not None, force=force)
     if any(plan.recipe for plan in plans):
         data = CalibrationData.open(calibration, material.model, count=calibration_count)
@@ -183,15 +179,6 @@ def _counted(progress: Progress | None, total: int) -> Callable[[str], None]:
             progress(label, min(done, total), total)
 
     return step
-
-
-def _material(original: Source, hints: Hints, images: Sequence[Image], images_from: str) -> Material:
-    """Find out what the model is, and what it gives for these images."""
-    opened = session.create(original.model.SerializeToString(), name=str(original.path))
-    identified = interfaces.identify(opened, hints)
-    model = Model(opened, identified.interface, path=original.path)
-    feeds = feeds_for(model, images, goldens.SEED)
-    return Material(original, identified, model, images, images_from, Probe.of(original.model, feeds))
 
 
 def _recipe(given: str | Path | Recipe | None) -> Recipe | None:

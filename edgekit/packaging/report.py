@@ -8,8 +8,9 @@ from importlib import metadata as distributions
 from typing import Any
 
 from edgekit import __version__
+from edgekit.packaging.material import Material
 from edgekit.packaging.source import Description
-from edgekit.packaging.variant import Built, Material
+from edgekit.packaging.variant import Built
 from edgekit.runtime.golden import Golden
 
 SCHEMA = "edgekit.report/1"

@@ -10,48 +10,30 @@ from itertools import islice
 from string import Template
 from typing import Any
 
-import numpy as np
 import onnx
-from numpy.typing import NDArray
 
 from edgekit import metadata
 from edgekit.manifest import Interface
 from edgekit.packaging import golden as goldens
 from edgekit.packaging import guard, pipeline
 from edgekit.packaging.accuracy import Budget, opened
-from edgekit.packaging.calibration import CalibrationData
+from edgekit.packaging.ending import end_before_selection
+from edgekit.packaging.material import Material
 from edgekit.packaging.passes import Pass
 from edgekit.packaging.passes.names import NameNodes
 from edgekit.packaging.passes.opset import RaiseOpset
 from edgekit.packaging.passes.versions import StripImports
 from edgekit.packaging.pipeline import Step
 from edgekit.packaging.plan import Plan
-from edgekit.packaging.probe import Probe
 from edgekit.packaging.quantizers.float16 import Float16
 from edgekit.packaging.quantizers.int8 import Int8, Tuning
-from edgekit.packaging.source import Source
 from edgekit.runtime import interface as interfaces
 from edgekit.runtime import session
 from edgekit.runtime.golden import Golden
-from edgekit.runtime.interface import Identified
-from edgekit.runtime.model import Model
 from edgekit.target import Target
 
 PER_CHANNEL_OPSET = 13  # below, onnxruntime writes scales per channel into a model that does not load
 GUARDED = 8  # images that a quantized model is looked at on
-
-
-@dataclass(frozen=True)
-class Material:
-    """What every variant of a package is made from."""
-
-    source: Source
-    identified: Identified
-    model: Model  # the source, ready to run
-    images: Sequence[NDArray[np.uint8]]  # (H, W, 3) BGR each
-    images_from: str  # whose they are, for the report
-    probe: Probe  # what the source gives for them
-    calibration: CalibrationData | None = None  # for int8
 
 
 @dataclass(frozen=True)
@@ -96,8 +78,13 @@ def make(material: Material, plan: Plan, wish: Wish, progress: Callable[[str], N
         ModelError: the source cannot be brought there; the message says which step failed.
         GateMissed: the model is quantized and its scores or boxes say nothing any more, or the budget does not hold.
     """
+    history: list[Step] = []
+    if plan.forbidden:
+        material, history = end_before_selection(material, plan, progress)
     passes = _passes(material, plan, wish, progress)
-    changed, history = pipeline.apply(passes, material.source.model, material.probe, progress)
+    changed, further = pipeline.apply(passes, material.source.model, material.probe, progress)
+    told = {step.name for step in history}
+    history = [*history, *(step for step in further if step.changed or step.name not in told)]
     model, interface = _finish(changed, material.identified.interface)
     precision = plan.precision
     if precision == "int8" and not guard.is_quantized(changed):
@@ -134,7 +121,7 @@ def _collapses(model: onnx.ModelProto, interface: Interface, material: Material)
 def _passes(material: Material, plan: Plan, wish: Wish, progress: Callable[[str], None]) -> list[Pass]:
     """What has to be done to the source, in order."""
     feeds = material.probe.feeds
-    passes = plan.preparation({name: value.shape for name, value in feeds[0].items()})
+    passes = plan.preparation(material.shapes)
     if plan.precision == "fp16":
         passes.append(Float16(feeds))
     if plan.recipe and material.calibration:

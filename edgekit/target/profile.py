@@ -80,7 +80,7 @@ class Limits:
     external_data: bool = True  # whether weights may be in files beside the model
     supported_operators: tuple[str, ...] | None = None  # none, and no `operator_list`: no list is known
     operator_list: Name | None = None  # the same in a file of its own: operators/NAME.yaml
-    forbidden_operators: tuple[str, ...] = ()  # cut out at packaging, or refused
+    forbidden_operators: tuple[str, ...] = ()  # the graph ends before them, where the runtime can do the rest
 
     def __post_init__(self) -> None:
         if self.opset_min and self.opset_max and self.opset_min > self.opset_max:
