@@ -28,7 +28,7 @@ class Tensor:
 
 def read(model: onnx.ModelProto) -> dict[str, Tensor]:
     """The tensors of the outermost graph, by name; one that nothing is known of is left out."""
-    inferred = onnx.shape_inference.infer_shapes(_plain(model), data_prop=True).graph
+    inferred = _inferred(model).graph
     found = {i.name: Tensor(numpy_name(i.data_type), tuple(i.dims)) for i in inferred.initializer}
     for value in (*inferred.input, *inferred.output, *inferred.value_info):
         kind = value.type.tensor_type
@@ -41,6 +41,13 @@ def _shape(kind: onnx.TypeProto.Tensor) -> tuple[int, ...] | None:
     if not kind.HasField("shape"):
         return None
     return tuple(d.dim_value if d.HasField("dim_value") else -1 for d in kind.shape.dim)
+
+
+def _inferred(model: onnx.ModelProto) -> onnx.ModelProto:
+    try:
+        return onnx.shape_inference.infer_shapes(_plain(model), data_prop=True)
+    except onnx.shape_inference.InferenceError:  # an operator of a domain that is not imported; what is declared holds
+        return model
 
 
 def _plain(model: onnx.ModelProto) -> onnx.ModelProto:
