@@ -82,6 +82,7 @@ def with_nms(
     agnostic: bool = False,
     objectness: bool = False,
     keep_head: bool = False,
+    aside: float | None = None,
 ) -> onnx.ModelProto:
     """As Ultralytics exports with nms=True: the best class of each box, one NMS over all, (1, `most`, 6) in the end.
 
@@ -89,6 +90,7 @@ def with_nms(
         corners: the head gives corners, as theirs does then, and not centres and sizes.
         objectness: the head is YOLOv5's: rows, with the objectness in front of the scores.
         keep_head: the head stays an output.
+        aside: a number that scores are compared with too, without any effect.
     """
     tail = Tail(model)
     head = onnx.ValueInfoProto()
@@ -99,6 +101,8 @@ def with_nms(
         scores = tail.node("Mul", scores, tail.columns(rows, 4, 5))
     boxes = tail.reshape(boxes if corners else tail.corners(boxes), -1, 4)
     best = tail.reshape(tail.node("ReduceMax", scores, axes=[2], keepdims=0), -1)
+    if aside is not None:
+        best = tail.node("Where", tail.node("Greater", best, tail.constant(aside, np.float32)), best, best)
     labels = tail.node("Cast", tail.reshape(tail.node("ArgMax", scores, axis=2, keepdims=0), -1), to=TensorProto.FLOAT)
     good = tail.node("NonZero", tail.node("Greater", best, tail.constant(conf, np.float32)))
     good = tail.node("Transpose", good, perm=[1, 0])
@@ -211,6 +215,25 @@ def with_best(model: onnx.ModelProto, classes: int = toys.CLASSES, most: int = 2
         boxes=(TensorProto.FLOAT, [1, most, 4]),
         scores=(TensorProto.FLOAT, [1, most]),
     )
+
+
+def with_best_twice(model: onnx.ModelProto, classes: int = toys.CLASSES, most: int = 30) -> onnx.ModelProto:
+    """As YOLOv10 and YOLO26 end: TopK of the boxes by their best class, then of all their scores."""
+    tail = Tail(model)
+    rows = tail.node("Transpose", tail.head, perm=[0, 2, 1])
+    boxes, scores = tail.corners(tail.columns(rows, 0, 4)), tail.columns(rows, 4, NO_LIMIT)
+    best = tail.node("ReduceMax", scores, axes=[2], keepdims=0)
+    _, places = tail.node("TopK", best, tail.constant([most]), outputs=2, axis=1)
+    places = tail.reshape(places, 1, most, 1)
+    scores = tail.node("GatherElements", scores, tail.node("Tile", places, tail.constant([1, 1, classes])), axis=1)
+    values, flat = tail.node("TopK", tail.node("Flatten", scores, axis=1), tail.constant([most]), outputs=2, axis=1)
+    labels = tail.node("Cast", tail.node("Mod", flat, tail.constant(classes)), to=TensorProto.FLOAT)
+    chosen = tail.reshape(tail.node("Div", flat, tail.constant(classes)), 1, most, 1)
+    chosen = tail.node("Tile", tail.node("GatherElements", places, chosen, axis=1), tail.constant([1, 1, 4]))
+    boxes = tail.node("GatherElements", boxes, chosen, axis=1)
+    parts = boxes, tail.reshape(values, 1, most, 1), tail.reshape(labels, 1, most, 1)
+    tail.node("Concat", *parts, axis=2, out="finished")
+    return tail.finish(finished=(TensorProto.FLOAT, [1, most, 6]))
 
 
 def selecting_inside(model: onnx.ModelProto) -> onnx.ModelProto:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import cast
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any, cast
 
 import numpy as np
 
@@ -14,6 +15,8 @@ from edgekit.runtime.model import Model
 from edgekit.tasks.predictions import Detections, Settings
 
 SLACK = 1e-2  # of a pixel
+# a limit that is inside the original is its own: of its rows only the padding, which scores 0, is left out
+AS_GIVEN: Mapping[str, Any] = {"conf": 1e-9, "max_detections": 2**31}
 
 
 def agreement(original: Model, cut: Model, feeds: Iterable[Feed]) -> int:
@@ -31,9 +34,11 @@ def agreement(original: Model, cut: Model, feeds: Iterable[Feed]) -> int:
         ModelError: they do not agree, or the original's outputs cannot be read.
     """
     settings = cut.settings()
+    inside = {key: value for key, value in AS_GIVEN.items() if key in cut.interface.postprocess}
+    as_given = replace(settings, **inside)
     agreed = 0
     for number, feed in enumerate(feeds, 1):
-        ours = _detections(original, feed, settings)
+        ours = _detections(original, feed, as_given)
         theirs = _detections(cut, feed, settings)
         for a, b in zip(ours, theirs, strict=True):
             gone, new = (_clear(rest, both, settings) for rest, both in zip(strays(a, b, SLACK), (a, b), strict=True))
@@ -60,4 +65,4 @@ def _clear(rest: Detections, all_of_them: Detections, settings: Settings) -> int
     """How many are no matter of rounding at the lowest score that is kept."""
     full = len(all_of_them) >= settings.max_detections
     lowest = float(all_of_them.scores.min()) if full else settings.conf
-    return int(np.count_nonzero(rest.scores > lowest + SCORE))
+    return int(np.count_nonzero(np.abs(rest.scores - lowest) > SCORE))

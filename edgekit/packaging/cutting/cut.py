@@ -125,10 +125,10 @@ def _ends_of(model: onnx.ModelProto, region: Region, tensors: Mapping[str, Tenso
         if not stay <= set(names):
             continue  # outputs beside them, such as a mask's prototypes, are of a task that has no decoder
         rest = extract(model, region.graph, lost, found)
-        thresholds = Thresholds.of(region.graph, {node.name for node in rest.graph.node}, shapes)
-        reading = trial.find(rest, found, size, thresholds) or defined.get(names)
-        if reading:
-            yield End(region, found, reading, thresholds)
+        for thresholds in Thresholds.of(region.graph, {node.name for node in rest.graph.node}, shapes):
+            reading = trial.find(rest, found, size, thresholds) or defined.get(names)
+            if reading:
+                yield End(region, found, reading, thresholds)
 
 
 def _candidates(end: End) -> dict[str, int]:

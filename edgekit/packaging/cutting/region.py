@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 
 import onnx
 
@@ -46,15 +47,16 @@ class Region:
         return cls(graph, body, images, behind, lost)
 
     def ends(self, tensors: Mapping[str, Tensor]) -> Iterator[tuple[Tensor, ...]]:
-        """Where the graph could end: at one tensor, else at boxes and their scores; those furthest back come first,
-        and those with a batch before those without.
+        """Where the graph could end: at one tensor, else at boxes and their scores.
 
-        Each end separates the images from the outputs that are lost. None needs an input that only what is behind
+        The last ones come first, those with a batch before those without. Each end separates the images from the outputs that are lost. None needs an input that only what is behind
         reads, such as the size of the image.
         """
         found = sorted(self._candidates(tensors), key=lambda tensor: -len(tensor.shape))
-        pairs = ((boxes, scores) for boxes in found for scores in found if _is_pair(boxes, scores))
-        for end in (*((tensor,) for tensor in found), *pairs):
+        pairs: Iterator[tuple[Tensor, ...]] = (
+            (boxes, scores) for boxes in found for scores in found if _is_pair(boxes, scores)
+        )
+        for end in chain(((tensor,) for tensor in found), pairs):
             if self._separates({tensor.name for tensor in end}):
                 yield end
 

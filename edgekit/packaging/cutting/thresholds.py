@@ -30,8 +30,8 @@ class Thresholds:
     max_per_class: int | None = None
 
     @classmethod
-    def of(cls, graph: Graph, nodes: Collection[str], outputs: Sequence[tuple[int, ...]]) -> Thresholds:
-        """Read them from the nodes that go.
+    def of(cls, graph: Graph, nodes: Collection[str], outputs: Sequence[tuple[int, ...]]) -> list[Thresholds]:
+        """Read them from the nodes that go: several where more than one number may be the lowest score.
 
         Args:
             outputs: the shapes of the outputs that go, as far as they are fixed: (batch, detections, ...).
@@ -55,12 +55,15 @@ class Thresholds:
                 totals.add(float(found["max_detections"]))
         if not totals:
             totals = set(_first_ones(graph, values, gone))
-        return cls(
-            conf=max(scores, default=None),  # a smaller one is another: torchvision's for the sides of a box is 0.01
-            iou=min(overlaps, default=None),
-            max_detections=int(min(totals)) if totals else None,
-            max_per_class=int(min(per_class)) if per_class else None,
-        )
+        return [
+            cls(
+                conf=conf,
+                iou=min(overlaps, default=None),
+                max_detections=int(min(totals)) if totals else None,
+                max_per_class=int(min(per_class)) if per_class else None,
+            )
+            for conf in (*sorted(set(scores), reverse=True), None)
+        ]
 
     def postprocess(self) -> dict[str, Any]:
         """The ones that a runtime applies, as defaults of `tasks.predictions.Settings`."""

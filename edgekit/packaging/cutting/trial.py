@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from edgekit.errors import EdgekitError
 from edgekit.packaging.cutting.detections import READERS, finished, strays
+from edgekit.packaging.cutting.objects import Objects
 from edgekit.packaging.cutting.reading import Reading
 from edgekit.packaging.cutting.tensors import Tensor
 from edgekit.packaging.cutting.thresholds import Thresholds
@@ -27,11 +28,8 @@ from edgekit.tasks.decoders.decoder import Size
 from edgekit.tasks.decoders.scored_boxes import CORNERS, ScoredBoxes
 from edgekit.tasks.predictions import Detections, Settings
 
-OBJECTS = 24  # made up in each image
-KINDS = 8  # classes that they are of, at most
-TWOFOLD = (4, 19)  # those that have two classes, the likeliest objects of both
-LOWEST = 0.05  # without a threshold in the graph: nothing that is made up scores less
-SEED = 5
+LOWEST = 0.05  # the threshold to read with where the graph has none
+LEAST = 1e-9  # what a graph pads with scores 0
 
 
 def find(rest: onnx.ModelProto, ends: Sequence[Tensor], size: Size, thresholds: Thresholds) -> Reading | None:
@@ -49,14 +47,15 @@ def find(rest: onnx.ModelProto, ends: Sequence[Tensor], size: Size, thresholds: 
     except EdgekitError:  # operators that onnxruntime does not have
         return None
     settings = Settings(
-        conf=max(thresholds.conf or 0.0, LOWEST),
+        conf=LOWEST if thresholds.conf is None else thresholds.conf,
         iou=thresholds.iou or 0.0,
         max_detections=thresholds.max_detections or Settings().max_detections,
     )
+    as_given = settings if thresholds.conf is None else replace(settings, conf=LEAST)
     # pixels first: a graph that clips relative boxes gives nothing for these, one in pixels gives something for both
     for start, scale in product(starts, (float(min(size)), 1.0)):
         made_up = _made_up(start, ends, size, scale, settings.conf)
-        expected = _finished(session, ends, made_up, size, settings)
+        expected = _finished(session, ends, made_up, size, as_given)
         for reading in _variants(start) if expected else ():
             found: Any = reading.build(size)(made_up, replace(settings, class_agnostic=reading.class_agnostic))
             if _equal(expected, found):
@@ -94,41 +93,18 @@ def _variants(start: Reading) -> Iterator[Reading]:
 def _made_up(
     start: Reading, ends: Sequence[Tensor], size: Size, scale: float, conf: float
 ) -> dict[str, NDArray[np.float32]]:
-    """Outputs with a few objects, each of which tells two readings apart.
-
-    Their boxes are boxes both as two corners and as centre and size. Two are the same but for the score, two but for
-    score and class, and two have two classes each.
-    """
+    """Outputs with a few objects, in the places where the decoder looks for them."""
     arrays = {name: np.zeros(end.batched, np.float32) for name, end in zip(start.names, ends, strict=True)}
     parts = start.build(size).parts(arrays)  # views: what is written there stands in the arrays
     boxes = parts["boxes"] if parts["boxes"].shape[2] == 4 else parts["boxes"].transpose(0, 2, 1)
     scores = parts["scores"] if parts["scores"].shape[1] == boxes.shape[1] else parts["scores"].transpose(0, 2, 1)
     classes = decoders.get(start.decoder).class_count({n: a.shape for n, a in arrays.items()}) or 1
-    rows = np.unique(np.linspace(0, boxes.shape[1] - 1, OBJECTS).astype(int))
-    made, kinds = _grid(len(rows)), np.arange(len(rows)) % min(classes, KINDS)
-    made[1:2], kinds[1:2] = made[:1], kinds[:1]
-    made[3:4] = made[2:3]
-    first = scores.shape[2] - classes  # behind the objectness, where there is one
-    scores[:, rows, :first] = 1
-    strengths = np.linspace(0.9, 0.3, len(rows))
-    for i in TWOFOLD:
-        strengths[i : i + 1] = 0.99 - i / 1000
-    for row, kind, strength in zip(rows, kinds, strengths, strict=True):
-        scores[:, row, first + kind] = conf + (1 - conf) * strength
-    for i in TWOFOLD if classes > 1 else ():
-        for row, kind in zip(rows[i : i + 1], kinds[i : i + 1], strict=True):
-            other = kind + 1 if kind + 1 < classes else kind - 1
-            scores[:, row, first + other] = conf + (1 - conf) * (0.95 - i / 1000)
-    boxes[:, rows] = made * scale
+    objects = Objects.made_up(boxes.shape[1], classes, conf)
+    rows = np.linspace(0, boxes.shape[1] - 1, len(objects.boxes)).astype(int)
+    boxes[:, rows] = objects.boxes * scale
+    scores[:, rows, :-classes] = 1  # the objectness, where there is one
+    scores[:, rows, -classes:] = objects.scores
     return arrays
-
-
-def _grid(count: int) -> NDArray[np.float64]:
-    """Boxes in 0..1 that lie apart as corners, and are inside the image as centre and size too."""
-    rng = np.random.Generator(np.random.PCG64(SEED))
-    y, x = np.divmod(np.arange(count), 6)
-    starts = np.stack((0.1 + 0.1 * x, 0.1 + 0.15 * y), axis=1) + rng.uniform(0, 0.02, (count, 2))
-    return np.concatenate((starts, starts + rng.uniform(0.04, 0.08, (count, 2))), axis=1)
 
 
 def _finished(
