@@ -49,8 +49,8 @@ class Region:
     def ends(self, tensors: Mapping[str, Tensor]) -> Iterator[tuple[Tensor, ...]]:
         """Where the graph could end: at one tensor, else at boxes and their scores.
 
-        The last ones come first, those with a batch before those without. Each end separates the images from the outputs that are lost. None needs an input that only what is behind
-        reads, such as the size of the image.
+        The last ones come first, those with a batch before those without. Each end separates the images from the
+        outputs that are lost. None needs an input that only what is behind reads, such as the size of the image.
         """
         found = sorted(self._candidates(tensors), key=lambda tensor: -len(tensor.shape))
         pairs: Iterator[tuple[Tensor, ...]] = (
