@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import chain, islice
-from typing import Any
 
-from edgekit.manifest import Interface
 from edgekit.packaging import cutting, pipeline
 from edgekit.packaging.cutting import Cut
 from edgekit.packaging.material import Material
@@ -19,7 +17,6 @@ from edgekit.packaging.pipeline import Step
 from edgekit.packaging.plan import Plan
 from edgekit.packaging.probe import Feed, Probe
 from edgekit.packaging.source import describe
-from edgekit.runtime import interface as interfaces
 from edgekit.runtime import session
 from edgekit.runtime.model import Model
 
@@ -52,10 +49,9 @@ def end_before_selection(
 def _ended(material: Material, cut: Cut) -> tuple[Material, int]:
     """The material of the cut model, and how many objects it finds as the whole one does."""
     opened = session.create(cut.model.SerializeToString(), name="the model without its selection")
-    inputs, outputs, _ = interfaces.read(opened)
-    interface = replace(_without_selection(material.identified.interface, cut), inputs=inputs, outputs=outputs)
+    interface = cut.interface(material.identified.interface)
     model = Model(opened, interface, path=material.source.path)
-    feeds = [{spec.name: feed[spec.name] for spec in inputs} for feed in material.probe.feeds]
+    feeds = [{spec.name: feed[spec.name] for spec in interface.inputs} for feed in material.probe.feeds]
     calibration = replace(material.calibration, model=model) if material.calibration else None
     ended = replace(
         material,
@@ -71,23 +67,3 @@ def _ended(material: Material, cut: Cut) -> tuple[Material, int]:
 def _compared(material: Material) -> Iterator[Feed]:
     """What both are run on: real images, where there are any, find more than synthetic ones."""
     return chain(material.probe.feeds, islice(material.calibration or (), COMPARED))
-
-
-def _without_selection(interface: Interface, cut: Cut) -> Interface:
-    return replace(
-        interface,
-        task="detect",
-        decoder=cut.decoder,
-        decoder_options=dict(cut.decoder_options),
-        postprocess={**interface.postprocess, **cut.postprocess},
-        metadata=_unfinished(interface.metadata),
-    )
-
-
-def _unfinished(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """The Ultralytics keys, without the promise that detections are finished."""
-    out = {**metadata, "task": "detect"}
-    out |= {key: False for key in ("end2end", "nms") if key in out}
-    if isinstance(args := out.get("args"), Mapping):
-        out["args"] = {**args, "nms": False}
-    return out

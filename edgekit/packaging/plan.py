@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from edgekit.errors import UsageError
 from edgekit.packaging import guard
+from edgekit.packaging.cutting import selects
 from edgekit.packaging.passes import Pass
 from edgekit.packaging.passes.boundary import NarrowBoundary
 from edgekit.packaging.passes.freeze import FreezeShapes
@@ -70,7 +71,7 @@ class Plan:
             ir_max=limits.ir_max,
             batch=limits.batch,
             dtypes=limits.dtypes,
-            forbidden=tuple(op for op in limits.forbidden_operators if op in found.operators),
+            forbidden=limits.forbidden_operators if selects(source.model, limits.forbidden_operators) else (),
             dynamic=dynamic,
             recipe=(recipe or Recipe.for_scheme(target.scheme or Scheme())) if quantizes else None,
             must_pay=must_pay and here,

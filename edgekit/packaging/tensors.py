@@ -9,7 +9,7 @@ import onnx
 from edgekit.packaging.passes import copy
 from edgekit.packaging.passes.boundary import numpy_name
 
-# operators that other tools put around tensors and that onnx knows nothing of: their output is like their first input
+# of Sony's MCT: a quantizer's output is like its first input, which ONNX's inference cannot know
 QUANTIZERS = ("mct_quantizers",)
 
 
@@ -28,9 +28,9 @@ class Tensor:
 
 def read(model: onnx.ModelProto) -> dict[str, Tensor]:
     """The tensors of the outermost graph, by name; one that nothing is known of is left out."""
-    inferred = _inferred(model).graph
-    found = {i.name: Tensor(numpy_name(i.data_type), tuple(i.dims)) for i in inferred.initializer}
-    for value in (*inferred.input, *inferred.output, *inferred.value_info):
+    graph = inferred(model).graph
+    found = {i.name: Tensor(numpy_name(i.data_type), tuple(i.dims)) for i in graph.initializer}
+    for value in (*graph.input, *graph.output, *graph.value_info):
         kind = value.type.tensor_type
         if kind.elem_type:
             found.setdefault(value.name, Tensor(numpy_name(kind.elem_type), _shape(kind)))
@@ -43,10 +43,11 @@ def _shape(kind: onnx.TypeProto.Tensor) -> tuple[int, ...] | None:
     return tuple(d.dim_value if d.HasField("dim_value") else -1 for d in kind.shape.dim)
 
 
-def _inferred(model: onnx.ModelProto) -> onnx.ModelProto:
+def inferred(model: onnx.ModelProto) -> onnx.ModelProto:
+    """A copy with what ONNX can tell of the tensors inside; where it can tell nothing, the model as it is."""
     try:
         return onnx.shape_inference.infer_shapes(_plain(model), data_prop=True)
-    except onnx.shape_inference.InferenceError:  # an operator of a domain that is not imported; what is declared holds
+    except onnx.shape_inference.InferenceError:  # an operator of a domain that is not imported
         return model
 
 

@@ -2,5 +2,6 @@
 
 from edgekit.packaging.cutting.agreement import agreement
 from edgekit.packaging.cutting.cut import Cut, cut
+from edgekit.packaging.cutting.region import selects
 
-__all__ = ["Cut", "agreement", "cut"]
+__all__ = ["Cut", "agreement", "cut", "selects"]

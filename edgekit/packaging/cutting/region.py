@@ -102,6 +102,11 @@ def body_of(graph: Graph) -> frozenset[str]:
     return frozenset({n.name for n in learned} | graph.before(tensor for n in learned for tensor in n.input))
 
 
+def selects(model: onnx.ModelProto, forbidden: Collection[str]) -> bool:
+    """Whether a model has any of these operators, or EdgeMDT's for one."""
+    return any(_is(node, forbidden) for node in source.nodes(model.graph))
+
+
 def named_by(graph: Graph, forbidden: Collection[str]) -> list[str]:
     """The nodes of these operators, those that hold one in a subgraph included.
 

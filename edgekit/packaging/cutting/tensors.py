@@ -8,10 +8,8 @@ from dataclasses import dataclass
 import onnx
 from onnx import TensorProto, helper
 
-from edgekit.packaging.passes import copy
+from edgekit.packaging import tensors
 
-# of Sony's MCT: an elementwise quantizer has the shape of its first input, which ONNX's inference cannot know
-QUANTIZERS = "mct_quantizers"
 FLOATS = (TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.DOUBLE)
 
 
@@ -40,15 +38,7 @@ class Tensor:
 
 def fixed(model: onnx.ModelProto) -> Mapping[str, Tensor]:
     """The tensors with a fixed shape, by name: declared, or inferred by ONNX."""
-    plain = copy(model)
-    for node in plain.graph.node:
-        if node.domain == QUANTIZERS:
-            node.CopyFrom(helper.make_node("Identity", node.input[:1], node.output[:1], name=node.name))
-    try:
-        plain = onnx.shape_inference.infer_shapes(plain, data_prop=True)
-    except onnx.shape_inference.InferenceError:  # then what is declared has to do
-        plain = model
-    graph = plain.graph
+    graph = tensors.inferred(model).graph
     found = (_tensor(value) for value in (*graph.input, *graph.value_info, *graph.output))
     return {tensor.name: tensor for tensor in found if tensor}
 
