@@ -54,7 +54,7 @@ def load(name: str | Path) -> Target:
     """
     text, image = _split(str(name))
     target = _load_file(Path(text)) if _is_path(text) else _load_name(text)
-    return target.pinned(image) if image is not None else target
+    return _pinned(target, image) if image is not None else target
 
 
 def find_all() -> list[Target]:
@@ -110,9 +110,9 @@ def _is_path(text: str) -> bool:
     return Path(text).suffix in (".yaml", ".yml") or len(Path(text).parts) > 1
 
 
-def _load_file(file: Path) -> Target:
+def _load_file(file: Path, *, of_an_image: bool = False) -> Target:
     profile = assembled(file)
-    target, problems = _check(profile)
+    target, problems = _check(profile, of_an_image=of_an_image)
     if problems:
         more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
         raise TargetError(f"{problems[0]}{more}", hint=f"edgekit targets validate {file}")
@@ -138,6 +138,18 @@ def _load_name(name: str) -> Target:
     raise TargetError(f"there is no target {name!r}" + (f", did you mean {near}?" if near else ""), hint=LIST)
 
 
+def _pinned(target: Target, image: str) -> Target:
+    """The target on one image, which may be another profile's under the same name."""
+    carried = target.images.get(image)
+    if carried is None or carried.profile is None or target.file is None:
+        return target.pinned(image)
+    file = next(_find(carried.profile, target.file), None)
+    if file is None:
+        raise TargetError(f"{target.name}@{image}: there is no profile {carried.profile!r}", hint=LIST)
+    other = _load_file(file, of_an_image=True)
+    return replace(other, name=target.name, images=target.images).pinned(image)
+
+
 def _no_target(profile: Document) -> TargetError:
     """Why an abstract profile cannot be used as a target."""
     name, here = profile.data["name"], ", ".join(target.name for target in find_all())
@@ -153,11 +165,15 @@ def assembled(file: Path) -> Document:
     return assemble(file, find=_find, names=_files)
 
 
-def _check(profile: Document) -> tuple[Target | None, list[Problem]]:
-    """The profile as a target, or none where it is abstract or something is wrong."""
+def _check(profile: Document, *, of_an_image: bool = False) -> tuple[Target | None, list[Problem]]:
+    """The profile as a target, or none where it is abstract or something is wrong.
+
+    Args:
+        of_an_image: whether an abstract one will do, since it holds on an image of another target.
+    """
     if profile.problems and not profile.data:
         return None, list(profile.problems)
-    abstract = profile.data.get("abstract") is True
+    abstract = profile.data.get("abstract") is True and not of_an_image
     target, flaws = schema.build(Target, dict(profile.data), complete=not abstract)
     problems = [*profile.problems, *(profile.problem(f.key, f.message, f.suggestion) for f in flaws)]
     name: Any = profile.data.get("name")
@@ -166,7 +182,11 @@ def _check(profile: Document) -> tuple[Target | None, list[Problem]]:
     if abstract and name is None:
         problems.append(profile.problem(("name",), "is missing"))
     if target is not None:
-        problems += [*_check_operator_list(profile, target), *_check_provider(profile, target)]
+        problems += [
+            *_check_operator_list(profile, target),
+            *_check_provider(profile, target),
+            *_check_images(profile, target),
+        ]
     usable = not (problems or abstract)
     once = {(p.file, p.line, p.key): p for p in reversed(problems)}.values()  # the first that is said of a key
     return (replace(target, file=profile.file) if usable else None), sorted(once, key=_order)
@@ -195,6 +215,14 @@ def _check_provider(profile: Document, target: Target) -> list[Problem]:
         return [profile.problem((), str(e))]
     flaws = [flaw for each in (target, *pinned, *varied) for flaw in _flaws(each)]
     return [profile.problem(flaw.key, flaw.message, flaw.suggestion) for flaw in dict.fromkeys(flaws)]
+
+
+def _check_images(profile: Document, target: Target) -> Iterator[Problem]:
+    """Profiles that images name and that are not there."""
+    for name, image in target.images.items():
+        if image.profile and not any(_find(image.profile, profile.file)):
+            key = ("images", name, "profile")
+            yield profile.problem(key, f"there is no profile {image.profile!r}", nearest(image.profile, _files()))
 
 
 def _flaws(target: Target) -> list[providers.Flaw]:

@@ -98,6 +98,7 @@ class Image:
     opset_max: Count | None = None
     ir_max: Count | None = None
     unsupported: str | None = None  # why edgekit does not run on it
+    profile: Name | None = None  # what holds on it instead of this one: an abstract profile, under this one's name
     override: Mapping[str, Any] = field(default_factory=dict, metadata={"partial": True})  # keys that differ on it
 
 

@@ -94,6 +94,35 @@ def test_an_image_overrides_what_differs_on_it(folder: Path, write: Writer) -> N
     assert target.load("board").device == "npu"
 
 
+def test_an_image_can_be_what_another_profile_says(folder: Path, write: Writer) -> None:
+    text = "device: npu\nimages:\n  a: {onnxruntime: 1.17.1, providers: [CPUExecutionProvider], profile: slow}\n"
+    write(folder, "board", text)
+    write(folder, "slow", "abstract: true\nnote: CPU only\nlimits: {opset_max: 20}\n")
+    pinned = target.load("board@a")
+    assert (pinned.name, pinned.image, pinned.device, pinned.note) == ("board", "a", "cpu", "CPU only")
+    assert (pinned.limits.opset_max, pinned.onnxruntime) == (20, ">=1.17.1")
+    with pytest.raises(TargetError, match="slow is what other profiles extend"):
+        target.load("slow")
+
+
+def test_what_an_image_says_has_to_be_there(folder: Path, write: Writer) -> None:
+    text = "images:\n  a:\n    onnxruntime: 1.17.1\n    providers: []\n    profile: slwo\n"
+    write(folder, "slow", "abstract: true\n")
+    (problem,) = target.validate(write(folder, "board", text))
+    assert (problem.line, problem.key, problem.suggestion) == (9, "images.a.profile", "slow")
+
+
+@pytest.mark.parametrize(("precision", "device"), [("int8", "npu"), ("fp32", "cpu")])
+def test_a_precision_can_differ(folder: Path, write: Writer, precision: str, device: str) -> None:
+    write(folder, "board", "by_precision:\n  int8: {override: {device: npu}}\n")
+    assert target.load("board").in_precision(precision).device == device
+
+
+def test_a_precision_that_is_none_is_told(tmp_path: Path, write: Writer) -> None:
+    (problem,) = target.validate(write(tmp_path, "board", "by_precision:\n  int9: {}\n"))
+    assert (problem.line, problem.key, problem.suggestion) == (6, "by_precision.int9", "int8")
+
+
 @pytest.mark.parametrize(
     ("image", "reason"),
     [
