@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from edgekit.packaging import Packaged
 
 
+CPU = "CPUExecutionProvider"
+
+
 @click.command("package")
 @click.argument("model", type=click.Path(path_type=Path))
 @options.targets_option
@@ -85,19 +88,63 @@ def _data(packaged: Packaged) -> dict[str, Any]:
 
 
 def _text(packaged: Packaged) -> str:
-    parts = [_about(name, report) for name, report in packaged.reports.items()]
-    last = packaged.manifest.variants[-1]
-    parts[-1] += f"\n{_read_as(last.interface)}"
+    variants = packaged.manifest.variants
+    if len(packaged.reports) == 1:
+        parts = [_about(name, report) for name, report in packaged.reports.items()]
+    else:
+        parts = [_side_by_side(packaged)]
+    parts += _expectations(packaged)
+    parts[-1] += f"\n{_read_as(variants[-1].interface)}"
     if not packaged.written:
         return "\n\n".join([*parts, f"dry run: {packaged.path} was not written"])
-    size = sum(r.size for r in last.files.values())
+    files = {(v.directory, name): record.size for v in variants for name, record in v.files.items()}
     return "\n\n".join(
         [
             *parts,
-            f"{packaged.path}: {size / 1e6:.1f} MB\n"
+            f"{packaged.path}: {sum(files.values()) / 1e6:.1f} MB\n"
             f"next: edgekit verify {packaged.path}\n"
             f"      copy the folder to the board, then there: edgekit run {packaged.path} IMAGE",
         ]
+    )
+
+
+def _side_by_side(packaged: Packaged) -> str:
+    """A row for each target; report.json has the steps."""
+    rows = []
+    for name, report in packaged.reports.items():
+        variant = packaged.manifest.variant(name)
+        assert variant is not None
+        size = f"{sum(r.size for r in variant.files.values()) / 1e6:.1f}" if variant.files else "-"
+        needed = variant.requirements
+        rows.append(
+            [name, variant.provider, report["precision"], needed["opset"], needed["ir"], variant.directory, size]
+        )
+    return output.table(["target", "provider", "precision", "opset", "IR", "folder", "MB"], rows)
+
+
+def _expectations(packaged: Packaged) -> list[str]:
+    """What each accelerator is expected to take."""
+    lines = [
+        f"{target}: {provider} {_expected(report['expected'])}"
+        for target, report in packaged.reports.items()
+        if (provider := _provider(packaged, target)) != CPU
+    ]
+    return ["\n".join([*lines, "  edgekit check says what stays on the CPU, and why"])] if lines else []
+
+
+def _provider(packaged: Packaged, target: str) -> str:
+    variant = packaged.manifest.variant(target)
+    return variant.provider if variant else CPU
+
+
+def _expected(expected: Mapping[str, Any] | str) -> str:
+    if isinstance(expected, str):
+        return f"takes what is not known here: {expected}"
+    macs, nodes = expected["macs"]["share"], expected["nodes"]["share"]
+    work = "an unknown part" if macs is None else f"{macs:.1%}"
+    return (
+        f"is expected to take {work} of the multiply-accumulates and {nodes:.1%} of the nodes, "
+        f"in {expected['partitions']} part{'s' * (expected['partitions'] != 1)}"
     )
 
 

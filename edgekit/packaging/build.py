@@ -95,13 +95,14 @@ def package(
         tune: int8: look for a better recipe by timing candidates on this machine.
         golden: "synthetic", a file or folder of images to record instead, or None to record nothing.
         dry_run: do and measure everything, write nothing.
-        force: replace what is at `output`, and go on with a quantized model that has collapsed.
+        force: replace what is at `output`; go on with a quantized model that has collapsed, or with one that an
+            accelerator takes nothing of.
         progress: called with (step, done, total).
 
     Raises:
         UsageError, TargetError: an argument is wrong; nothing was written.
         ModelError: the model cannot be read, decoded or converted.
-        GateMissed: int8 costs more than it may, or has collapsed.
+        GateMissed: int8 costs more than it may, or has collapsed; or an accelerator would do none of the work.
     """
     path = Path(model)
     precision = precisions.with_quantizer(precision, quantizer)
@@ -139,7 +140,7 @@ def package(
     for plan in plans:
         if plan not in made:
             made[plan] = make(material, plan, wish, step)
-    built = [build(made[plan], target) for plan, target in zip(plans, chosen, strict=True)]
+    built = [build(made[plan], target, force=force) for plan, target in zip(plans, chosen, strict=True)]
     reports = [report.compose(material, one) for one in built]
     step("write")
     contents = Manifest(directory.variants(built)) if dry_run else directory.write(built, reports, destination)

@@ -59,12 +59,18 @@ def places(built: Sequence[Built]) -> list[Place]:
     """Where each variant's files go: the first of those with the same files gives the directory its name."""
     groups: list[list[Built]] = []
     for one in built:
-        same = next((g for g in groups if g[0].model == one.model and g[0].target.files == one.target.files), None)
+        same = next((g for g in groups if _fits(one, g)), None)
         if same is None:
             groups.append([one])
         else:
             same.append(one)
     return [Place("." if len(built) == 1 else group[0].target.name, tuple(group)) for group in groups]
+
+
+def _fits(one: Built, group: Sequence[Built]) -> bool:
+    """Whether all its files can stand beside those of the group."""
+    files = {name: content for other in group for name, content in other.target.files.items()}
+    return group[0].model == one.model and all(files.get(n, c) == c for n, c in one.target.files.items())
 
 
 def _write_files(place: Place, reports: Sequence[Report], directory: Path) -> None:
@@ -73,14 +79,15 @@ def _write_files(place: Place, reports: Sequence[Report], directory: Path) -> No
     (directory / MODEL).write_bytes(first.model)
     text = yaml.safe_dump(dict(made.interface.metadata), sort_keys=False, allow_unicode=True)
     (directory / METADATA).write_text(text, encoding="utf-8")
-    report = {**reports[0], "targets": [r["target"] for r in reports]}
+    report = {**reports[0], "targets": {r["target"]: {"expected": r["expected"]} for r in reports}}
     (directory / REPORT).write_text(json.dumps(report, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     if made.golden:
         made.golden.write(directory / GOLDEN)
     if made.recipe:
         (directory / RECIPE).write_text(yaml.safe_dump(dict(made.recipe), sort_keys=False), encoding="utf-8")
-    for name, content in first.target.files.items():
-        (directory / name).write_text(content, encoding="utf-8")
+    for one in place.built:
+        for name, content in one.target.files.items():
+            (directory / name).write_text(content, encoding="utf-8")
 
 
 def variants(built: Sequence[Built], records: Records | None = None) -> tuple[Variant, ...]:

@@ -12,6 +12,7 @@ from edgekit.packaging.material import Material
 from edgekit.packaging.source import Description
 from edgekit.packaging.variant import Built
 from edgekit.runtime.golden import Golden
+from edgekit.runtime.providers import CPU
 
 SCHEMA = "edgekit.report/1"
 TOOLS = ("onnx", "onnxruntime", "onnxslim", "numpy")
@@ -37,8 +38,17 @@ def compose(material: Material, built: Built) -> dict[str, Any]:
         "probed_on": material.images_from,
         "steps": [step.to_dict() for step in made.history],
         "collapsed": list(made.collapses),
+        "expected": _expected(built),
         "golden": _golden(made.golden) if made.golden else "none: left out by --golden none",
     }
+
+
+def _expected(built: Built) -> dict[str, Any] | str:
+    """What the provider will take, before there is a board to ask."""
+    if built.expected:
+        return {"provider": built.target.provider.name, **built.expected.to_dict()}
+    on_cpu = built.target.provider.name == CPU
+    return "all: the model was run on the CPU provider" if on_cpu else "unknown: no list of operators is known"
 
 
 def created() -> str:

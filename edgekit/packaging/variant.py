@@ -13,10 +13,12 @@ from typing import Any
 import onnx
 
 from edgekit import metadata
+from edgekit.errors import GateMissed
 from edgekit.manifest import Interface
 from edgekit.packaging import golden as goldens
 from edgekit.packaging import guard, pipeline
 from edgekit.packaging.accuracy import Budget, opened
+from edgekit.packaging.check import Coverage
 from edgekit.packaging.ending import end_before_selection
 from edgekit.packaging.material import Material
 from edgekit.packaging.passes import Pass
@@ -30,7 +32,8 @@ from edgekit.packaging.quantizers.int8 import Int8, Tuning
 from edgekit.runtime import interface as interfaces
 from edgekit.runtime import session
 from edgekit.runtime.golden import Golden
-from edgekit.target import Target
+from edgekit.runtime.providers import CPU
+from edgekit.target import Target, operator_list
 
 PER_CHANNEL_OPSET = 13  # below, onnxruntime writes scales per channel into a model that does not load
 GUARDED = 8  # images that a quantized model is looked at on
@@ -66,6 +69,7 @@ class Built:
     target: Target
     made: Made
     model: bytes
+    expected: Coverage | None  # what the provider will take; None for the CPU's, and where no list is known
 
 
 def make(material: Material, plan: Plan, wish: Wish, progress: Callable[[str], None]) -> Made:
@@ -99,15 +103,32 @@ def make(material: Material, plan: Plan, wish: Wish, progress: Callable[[str], N
     return Made(precision, interface, model, golden, history, [str(c) for c in collapses], recipe)
 
 
-def build(made: Made, target: Target) -> Built:
-    """What a target's profile writes into the model, over what its plan made."""
+def build(made: Made, target: Target, *, force: bool = False) -> Built:
+    """What a target's profile writes into the model, over what its plan made, and what to expect of it.
+
+    Raises:
+        GateMissed: the accelerator would do none of the work, and `force` was not given.
+    """
     model = made.model
     if target.model_metadata:
         digest = hashlib.sha256(model).hexdigest()
         given = {key: Template(text).safe_substitute(sha256=digest) for key, text in target.model_metadata.items()}
         target = replace(target, model_metadata=given)
         model = _with_metadata(onnx.load_from_string(model), {**metadata.to_props(made.interface.metadata), **given})
-    return Built(target, made, model)
+    expected = _expected(model, target)
+    if expected and expected.mac_share == 0 and not force:
+        raise GateMissed(
+            f"{target.provider.name} would take none of this model's multiply-accumulates, the CPU would do them all",
+            hint=f"edgekit check MODEL -t {target.name} says why; --force packages it all the same",
+        )
+    return Built(target, made, model, expected)
+
+
+def _expected(model: bytes, target: Target) -> Coverage | None:
+    operators = operator_list(target) if target.provider.name != CPU else None
+    if operators is None:
+        return None
+    return Coverage.of(NameNodes()(onnx.load_from_string(model)).model, operators, target.limits)
 
 
 def _collapses(model: onnx.ModelProto, interface: Interface, material: Material) -> list[guard.Collapse]:

@@ -139,10 +139,8 @@ def test_several_targets_share_a_package_and_a_model_that_is_the_same(
     result = edgekit("package", model, *both, "-o", tmp_path / "out", "--json")
     assert json.loads(result.stdout)["variants"] == ["cpu", "cpu-x86_64", "cpu-arm64"]
     assert names(tmp_path / "out") == ["cpu-x86_64", "manifest.json"]
-    assert json.loads((tmp_path / "out" / "cpu-x86_64" / "report.json").read_text())["targets"] == [
-        "cpu-x86_64",
-        "cpu-arm64",
-    ]
+    report = json.loads((tmp_path / "out" / "cpu-x86_64" / "report.json").read_text())
+    assert list(report["targets"]) == ["cpu-x86_64", "cpu-arm64"]
     assert edgekit("verify", tmp_path / "out").exit_code == 0
 
 
