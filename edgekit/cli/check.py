@@ -63,7 +63,7 @@ def _row(verdict: Verdict) -> list[str]:
 
 
 def _details(findings: Sequence[Finding]) -> list[str]:
-    """Each finding with what becomes of it, the nodes that it is about, and who says so."""
+    """Each finding with what becomes of it and the nodes that it is about; who says so at the end, once."""
     lines = []
     for finding in findings:
         lines += ["", f"{finding.effect}: {finding.message}"]
@@ -72,6 +72,5 @@ def _details(findings: Sequence[Finding]) -> list[str]:
         if finding.nodes:
             more = f", and {len(finding.nodes) - NAMED} more" if len(finding.nodes) > NAMED else ""
             lines.append(f"  at {', '.join(finding.nodes[:NAMED])}{more}")
-        if finding.source:
-            lines.append(f"  source: {finding.source}")
-    return lines
+    sources = dict.fromkeys((finding.kind, finding.source) for finding in findings if finding.source)
+    return [*lines, *([""] if sources else []), *(f"source of {kind}: {source}" for kind, source in sources)]

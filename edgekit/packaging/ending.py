@@ -9,10 +9,6 @@ from itertools import chain, islice
 from edgekit.packaging import cutting, pipeline
 from edgekit.packaging.cutting import Cut
 from edgekit.packaging.material import Material
-from edgekit.packaging.passes import Pass
-from edgekit.packaging.passes.freeze import FreezeShapes
-from edgekit.packaging.passes.initializers import SealInitializers
-from edgekit.packaging.passes.simplify import Simplify
 from edgekit.packaging.pipeline import Step
 from edgekit.packaging.plan import Plan
 from edgekit.packaging.probe import Feed, Probe
@@ -34,7 +30,7 @@ def end_before_selection(
     Raises:
         ModelError: it would find other objects.
     """
-    steps: list[Pass] = [SealInitializers(), FreezeShapes(material.shapes, plan.batch), Simplify()]
+    steps = plan.folding(material.shapes)
     folded, history = pipeline.apply(steps, material.source.model, material.probe, progress)
     progress(NAME)
     cut = cutting.cut(folded, plan.forbidden)

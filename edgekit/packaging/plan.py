@@ -77,6 +77,10 @@ class Plan:
             must_pay=must_pay and here,
         )
 
+    def folding(self, shapes: Mapping[str, tuple[int, ...]]) -> list[Pass]:
+        """The passes in front of ending the graph earlier: shapes inside can be told only once constants are folded."""
+        return [SealInitializers(), FreezeShapes(shapes, self.batch), Simplify()]
+
     def preparation(self, shapes: Mapping[str, tuple[int, ...]]) -> list[Pass]:
         """The passes that every precision begins with, in order.
 

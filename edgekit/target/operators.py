@@ -115,7 +115,7 @@ def _with_shipped(listed: OperatorList) -> OperatorList:
         raise TargetError(f"this onnxruntime ships no {listed.shipped}") from e
     rows = {row[1]: _plain(row[2]) for line in lines if (row := ROW.match(line)) and row[1] != "Operator"}
     conditions = {name: text for name, text in rows.items() if text}
-    return replace(listed, operators=tuple(rows), conditions={**conditions, **listed.conditions})
+    return replace(listed, operators=tuple(rows), shipped=None, conditions={**conditions, **listed.conditions})
 
 
 def _plain(cell: str) -> str:

@@ -15,6 +15,7 @@ from edgekit.packaging.check import rules, shapes
 from edgekit.packaging.check.coverage import Coverage
 from edgekit.packaging.check.finding import Finding
 from edgekit.packaging.check.verdict import Verdict
+from edgekit.packaging.passes import Pass
 from edgekit.packaging.passes.names import NameNodes
 from edgekit.packaging.plan import Plan
 from edgekit.packaging.precision import AUTO, Asked
@@ -82,15 +83,21 @@ def _said(target: Target, precision: str | None, coverage: Coverage | None, find
 
 def _prepared(original: Source, free: shapes.Shapes, plan: Plan) -> tuple[onnx.ModelProto, cutting.Cut | None]:
     """The model as packaging would have it before it changes precision."""
-    model = original.model
-    for step in plan.preparation(free.fixed):
+    if not plan.forbidden:
+        return _applied(plan.preparation(free.fixed), original.model), None
+    folded = _applied(plan.folding(free.fixed), original.model)
+    cut = cutting.cut(folded, plan.forbidden)
+    return _applied(plan.preparation({}), cut.model if cut else folded), cut
+
+
+def _applied(passes: Sequence[Pass], model: onnx.ModelProto) -> onnx.ModelProto:
+    for step in passes:
         try:
             model = step(model).model
         except EdgekitError:
             if not step.optional:
                 raise
-    cut = cutting.cut(model, plan.forbidden) if plan.forbidden else None
-    return (cut.model if cut else model), cut
+    return model
 
 
 def _cut(cut: cutting.Cut | None, target: Target) -> Iterator[Finding]:
@@ -102,7 +109,9 @@ def _cut(cut: cutting.Cut | None, target: Target) -> Iterator[Finding]:
         said = f"{len(cut.removed)} nodes of NMS and the like are in the graph"
         yield Finding("selection", "changed", said, "; ".join(cut.notes), cut.removed, source_)
     if cut.left:
-        yield Finding("selection", "left", "; ".join(cut.notes), "it runs on the CPU", cut.left, source_)
+        why = "the graph cannot end before them" if cut.decoder else "; ".join(cut.notes)
+        said = f"{len(cut.left)} node{'s' * (len(cut.left) > 1)} of NMS and the like stay in the graph: {why}"
+        yield Finding("selection", "left", said, "they run on the CPU", cut.left, source_)
 
 
 def _left(coverage: Coverage, operators: OperatorList, target: Target) -> Iterator[Finding]:

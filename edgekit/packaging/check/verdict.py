@@ -33,13 +33,12 @@ class Verdict:
 
     @property
     def outcome(self) -> Outcome:
-        """In a word. `runs` is all of the multiply-accumulates, where they are known, else all of the nodes."""
+        """In a word. `runs` is every node: what hops between two processors is slow, whatever it weighs."""
         if self.blocked:
             return "blocked"
         if self.coverage is None:
             return "unknown"
-        share = self.coverage.mac_share
-        return "runs" if (self.coverage.node_share if share is None else share) == 1 else "partly"
+        return "partly" if self.coverage.left else "runs"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
