@@ -8,63 +8,61 @@ Before = Mapping[str, Sequence[str]]  # each node, in topological order, with th
 
 
 def partition(before: Before, placed: Collection[str]) -> list[set[str]]:
-    """The placed nodes in connected groups, as large as they can be.
+    """The placed nodes in connected groups, grown as far as they can be.
 
-    Law: with each group drawn together to one node, the graph has no cycle: no group waits for itself by way of a node
-    outside.
+    Law: with each group drawn together to one node, the graph has no cycle: no group waits for itself by way of
+    another one or of a node outside.
     """
-    grouping = _Grouping()
-    detours: dict[str, set[str]] = {}  # of each node: groups that it depends on by way of a node outside
+    drawn = _Drawn()
     for name, sources in before.items():
-        detours[name] = set().union(*(detours[s] for s in sources))
-        if name not in placed:
-            detours[name] |= {grouping.of(s) for s in sources if s in placed}
-            continue
-        grouping.add(name, detours[name])
-        for source in sources:
-            if source in placed:
-                grouping.join(name, source)
-    return grouping.groups()
+        drawn.add(name, sources)
+        if name in placed:
+            for source in sources:
+                if source in placed:
+                    drawn.join(name, source)
+    return [group for group in drawn.groups() if not group.isdisjoint(placed)]
 
 
-class _Grouping:
-    """Groups that grow together, and which groups each depends on by a way outside."""
+class _Drawn:
+    """The graph with groups of nodes drawn together."""
 
     def __init__(self) -> None:
         self._leader: dict[str, str] = {}
-        self._detours: dict[str, set[str]] = {}  # by leader; what is in them may have joined another group since
+        self._needs: dict[str, set[str]] = {}  # of each leader: nodes that its group reads, itself included
 
-    def of(self, name: str) -> str:
-        """The node that stands for a node's group."""
-        while self._leader[name] != name:
-            name = self._leader[name]
-        return name
-
-    def add(self, name: str, detours: set[str]) -> None:
-        """A group of one node."""
-        self._leader[name], self._detours[name] = name, detours
+    def add(self, name: str, sources: Sequence[str]) -> None:
+        """A node by itself."""
+        self._leader[name], self._needs[name] = name, set(sources)
 
     def join(self, one: str, other: str) -> None:
-        """Make one group of two, unless one waits for the other by a way outside."""
-        a, b = self.of(one), self.of(other)
-        if a == b or b in self._waits_for(a) or a in self._waits_for(b):
-            return
-        self._leader[b] = a
-        self._detours[a] = self._detours[a] | self._detours.pop(b)
+        """Draw two groups together, unless there is a way from one to the other that leads through a third."""
+        a, b = self._of(one), self._of(other)
+        if a != b and not self._leads(a, b) and not self._leads(b, a):
+            self._leader[b] = a
+            self._needs[a] |= self._needs.pop(b)
 
     def groups(self) -> list[set[str]]:
         """All groups, each with its nodes."""
         out: dict[str, set[str]] = {}
         for name in self._leader:
-            out.setdefault(self.of(name), set()).add(name)
+            out.setdefault(self._of(name), set()).add(name)
         return list(out.values())
 
-    def _waits_for(self, leader: str) -> set[str]:
-        """The groups that this one needs, by ways outside, and what those need in turn."""
-        seen: set[str] = set()
-        queue = [leader]
+    def _of(self, name: str) -> str:
+        while self._leader[name] != name:
+            self._leader[name] = self._leader[self._leader[name]]  # the way gets shorter each time it is gone
+            name = self._leader[name]
+        return name
+
+    def _leads(self, start: str, end: str) -> bool:
+        """Whether what `start` needs, apart from `end` itself, needs `end`."""
+        seen = {start, end}
+        queue = [start]
         while queue:
-            found = {self.of(name) for name in self._detours[queue.pop()]} - seen
+            here = queue.pop()
+            found = {self._of(name) for name in self._needs[here]}
+            if end in found and here != start:
+                return True
+            queue.extend(found - seen)
             seen |= found
-            queue.extend(found)
-        return seen
+        return False

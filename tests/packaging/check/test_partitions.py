@@ -57,3 +57,9 @@ def test_all_inside_makes_as_many_as_the_graph_has_parts(given_: tuple[dict[str,
         touched = [p for p in parts if p & set(sources)]
         parts = [p for p in parts if p not in touched] + [set().union({name}, *touched)]
     assert sorted(map(sorted, partition(graph, set(graph)))) == sorted(map(sorted, parts))
+
+
+def test_two_groups_do_not_wait_for_each_other_by_different_ways() -> None:
+    graph = {"a": [], "b": [], "out": ["a"], "c": ["out", "b"], "d": ["a", "c"]}
+    groups = partition(graph, {"a", "b", "c", "d"})
+    assert sorted(map(sorted, groups)) == [["a"], ["b", "c", "d"]]
