@@ -38,6 +38,7 @@ class OperatorList:
     shipped: str | None = None  # a Markdown table below the onnxruntime package, with a row per operator
     conditions: Mapping[str, str] = field(default_factory=dict)  # operator: when it is taken, in words
     dtypes: tuple[str, ...] = ()  # of the tensors that a node reads and makes; empty: any
+    gives_up_above: int | None = None  # so many nodes that it does not take, and it takes none
 
     def __post_init__(self) -> None:
         if bool(self.operators) == bool(self.shipped):

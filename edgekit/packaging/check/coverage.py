@@ -70,6 +70,10 @@ class Coverage:
         asked = [node for node in graph.nodes.values() if any(o not in graph.constants for o in node.output)]
         costs = {node.name: work.macs(node, known) for node in asked}
         reasons = {node.name: obstacle(node, graph, known, operators, limits) for node in asked}
+        missing = sum(reason is not None for reason in reasons.values())
+        if operators.gives_up_above is not None and missing > operators.gives_up_above:
+            given_up = f"the provider takes nothing where it leaves more than {operators.gives_up_above} nodes"
+            reasons = {name: reason or given_up for name, reason in reasons.items()}
         left = tuple(
             Left(node.name, qualified(node), reason, costs[node.name])
             for node in asked

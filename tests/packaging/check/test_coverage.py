@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import onnx
 import pytest
 from onnx import TensorProto, helper
@@ -50,6 +52,14 @@ def test_a_free_dimension_keeps_a_node_from_a_provider_of_fixed_shapes() -> None
     assert Coverage.of(model, listed(), Limits()).node_share == 1
     left = Coverage.of(model, listed(), Limits(static_shapes=True)).left
     assert {n.why for n in left} == {"no fixed shape"}
+
+
+def test_a_provider_that_gives_up_takes_nothing() -> None:
+    some = replace(listed("Conv", "Mul", "Reshape"), gives_up_above=2)  # Div and Sigmoid are left
+    assert Coverage.of(toys.detector(), some, Limits()).mac_share == 1
+    coverage = Coverage.of(toys.detector(), replace(some, gives_up_above=1), Limits())
+    assert (coverage.mac_share, coverage.partitions, len(coverage.left)) == (0, 0, coverage.nodes)
+    assert "takes nothing where it leaves more than 1 nodes" in coverage.left[0].why
 
 
 def test_an_operator_of_another_domain_is_another_operator() -> None:
