@@ -10,6 +10,7 @@ import onnx
 from edgekit.errors import ModelError
 from edgekit.packaging import source
 from edgekit.packaging.passes import PassResult, copy
+from edgekit.packaging.passes.lowering import lower
 
 STANDARD = ("", "ai.onnx")
 
@@ -69,12 +70,14 @@ def _converted(model: onnx.ModelProto, found: int, wanted: int) -> onnx.ModelPro
     props = list(model.metadata_props)
     try:
         out = onnx.version_converter.convert_version(model, wanted)
-    except Exception as e:  # the converter raises RuntimeError and plain ones
-        reason = str(e).strip().splitlines()[0]
-        raise ModelError(
-            f"the model has opset {found}, the target reads {wanted}, and it cannot be converted: {reason}",
-            hint=f"export the model again with opset {wanted}",
-        ) from e
+    except Exception:  # the converter raises RuntimeError and plain ones
+        try:
+            out = lower(model, wanted)
+        except ModelError as e:
+            raise ModelError(
+                f"the model has opset {found}, the target reads {wanted}, and it cannot be converted: {e}",
+                hint=f"export the model again with opset {wanted}",
+            ) from e
     del out.metadata_props[:]
     out.metadata_props.extend(props)
     return out
