@@ -64,6 +64,7 @@ class Qdq:
                 {},
             )
             quantizer.quantize_model()
+            quantizer.model.topological_sort()  # it appends what it adds, wherever that is read
         out: onnx.ModelProto = quantizer.model.model
         del out.metadata_props[:]
         out.metadata_props.extend(model.metadata_props)
