@@ -157,7 +157,7 @@ def _no_target(profile: Document) -> TargetError:
     if not meanings:
         return TargetError(f"{name} is what other profiles extend, no target; targets here: {here}", hint=LIST)
     could = ", or ".join(m.what + (f" ({', '.join(m.targets)})" if m.targets else "") for m in meanings)
-    return TargetError(f"{name} could mean {could}; targets here: {here}", hint=LIST)
+    return TargetError(f"{name} could mean {could}", hint=LIST)
 
 
 def assembled(file: Path) -> Document:

@@ -178,8 +178,11 @@ def test_selection_and_operators_of_others_are_found_in_a_real_imx_export(edgeki
 @pytest.mark.parametrize("name", [t.name for t in profiles.find_all()])
 def test_every_shipped_target_answers_for_a_real_model(edgekit: Command, zoo: Path, name: str) -> None:
     data = checked(edgekit, zoo / "models" / "yolov8n.onnx", "-t", name)
-    assert data["outcome"] in ("runs", "partly")
-    assert data["coverage"]["macs"]["total"] == pytest.approx(4.37e9, rel=0.02)
+    if profiles.operator_list(profiles.load(name)) is None:
+        assert data["outcome"] == "unknown"
+    else:
+        assert data["outcome"] in ("runs", "partly")
+        assert data["coverage"]["macs"]["total"] == pytest.approx(4.37e9, rel=0.02)
 
 
 def test_int8_is_refused_where_the_target_runs_none(edgekit: Command, zoo: Path) -> None:

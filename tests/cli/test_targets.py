@@ -80,7 +80,7 @@ def test_show_as_json_holds_the_whole_profile(edgekit) -> None:
     ("name", "words"),
     [
         ("cpu-x68_64", ["did you mean cpu-x86_64?", "try: edgekit targets ls"]),
-        ("imx", ["nxp-imx8mp", "Sony IMX500", "targets here: cpu-arm64"]),
+        ("imx", ["nxp-imx8mp", "Sony IMX500", "try: edgekit targets ls"]),
         ("cpu-arm64@6.12", ["cpu-arm64 has no image '6.12'"]),
         ("no/such.yaml", ["no/such.yaml does not exist"]),
     ],

@@ -48,11 +48,11 @@ def test_an_unknown_name_is_answered_with_the_nearest_and_where_to_look() -> Non
     assert caught.value.hint == "edgekit targets ls"
 
 
-def test_a_bare_imx_is_refused_with_what_it_could_mean_and_what_is_here() -> None:
+def test_a_bare_imx_is_refused_with_what_it_could_mean() -> None:
     with pytest.raises(TargetError) as caught:
         target.load("imx")
     assert caught.value.exit_code == 2
-    for word in ("nxp-imx8mp", "nxp-imx93", "nxp-imx95", "Sony IMX500", "targets here: cpu-arm64, cpu-x86_64"):
+    for word in ("nxp-imx8mp", "nxp-imx93", "nxp-imx95", "Sony IMX500"):
         assert word in str(caught.value)
 
 
