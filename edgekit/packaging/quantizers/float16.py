@@ -41,9 +41,19 @@ class Float16:
         out = convert_float_to_float16(
             named, keep_io_types=True, node_block_list=sorted(kept), max_finite_val=LARGEST, min_positive_val=5.96e-08
         )
-        out = _without_round_trips(out)
+        out = _in_order(_without_round_trips(out))
         notes = tuple(f"{name} stays float32: reaches {value:.3g}" for name, value in sorted(kept.items()))
         return PassResult(out, changed=True, notes=notes)
+
+
+def _in_order(model: onnx.ModelProto) -> onnx.ModelProto:
+    """Nodes behind those that they read from: the converter appends its casts."""
+    from onnxruntime.quantization.onnx_model import ONNXModel
+
+    wrapped = ONNXModel(model)
+    wrapped.topological_sort()
+    sorted_model: onnx.ModelProto = wrapped.model
+    return sorted_model
 
 
 def _largest(model: onnx.ModelProto, feeds: Sequence[Feed]) -> dict[str, float]:

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
+import onnx
 import pytest
 from onnx import TensorProto
 
@@ -32,3 +35,10 @@ def test_what_would_overflow_stays_float32() -> None:
 @pytest.mark.parametrize("gain", [1.0, 10.0])
 def test_what_does_not_overflow_is_converted(gain: float) -> None:
     assert Float16(FEEDS)(toys.detector(gain=gain)).notes == ()
+
+
+def test_the_file_is_valid_onnx(zoo: Path) -> None:
+    """The converter appends its casts behind the nodes that read them, and onnxruntime opens that all the same."""
+    model = onnx.load(zoo / "models" / "efficientnet_lite0.onnx")
+    feed = {"input": np.random.default_rng(1).random((1, 3, 224, 224), np.float32)}
+    onnx.checker.check_model(Float16([feed])(model).model, full_check=True)
