@@ -10,11 +10,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from edgekit import cli
 
 ROOT = Path(__file__).resolve().parent.parent
 ZOO = Path(os.environ.get("EDGEKIT_ZOO") or ROOT.parent / "shared" / "zoo").resolve()
+
+# no test depends on how fast the machine is
+settings.register_profile("edgekit", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("edgekit")
 
 
 @pytest.fixture(scope="session")

@@ -128,7 +128,7 @@ def test_a_tail_goes_and_a_decoder_finds_the_same_objects(tail: str) -> None:
     assert agreed(model, found) > 5
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(
     conf=st.sampled_from([0.1, 0.25, 0.45, 0.5]),
     iou=st.sampled_from([0.3, 0.45, 0.6, 0.7]),

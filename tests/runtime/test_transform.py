@@ -34,7 +34,6 @@ def levels(preprocess: Preprocess, tensor: np.ndarray) -> np.ndarray:
 
 @needs_opencv
 @given(h=small, w=small, height=small, width=small)
-@settings(deadline=None)
 def test_numpy_resizes_as_opencv_does_to_one_grey_level(h: int, w: int, height: int, width: int) -> None:
     image = picture(h, w)
     theirs = cv2.resize(image, (width, height), interpolation=cv2.INTER_LINEAR)
@@ -43,7 +42,6 @@ def test_numpy_resizes_as_opencv_does_to_one_grey_level(h: int, w: int, height: 
 
 @needs_opencv
 @given(h=sides, w=sides, height=small, width=small, how=st.sampled_from(["letterbox", "stretch", "crop"]))
-@settings(deadline=None)
 def test_without_opencv_the_tensor_is_the_same_to_one_grey_level(
     h: int, w: int, height: int, width: int, how: str
 ) -> None:
@@ -57,7 +55,6 @@ def test_without_opencv_the_tensor_is_the_same_to_one_grey_level(
 
 @needs_opencv
 @given(h=small, w=small, height=small, width=small)
-@settings(deadline=None)
 def test_nearest_takes_the_pixel_at_the_centre(h: int, w: int, height: int, width: int) -> None:
     image = picture(h, w)
     theirs = cv2.resize(image, (width, height), interpolation=cv2.INTER_NEAREST_EXACT)
@@ -74,7 +71,6 @@ def test_nearest_takes_the_pixel_at_the_centre(h: int, w: int, height: int, widt
     corner=st.sampled_from(["center", "top-left"]),
     data=st.data(),
 )
-@settings(deadline=None)
 def test_boxes_go_to_the_input_and_back(h: int, w: int, how: str, corner: str, data: st.DataObject) -> None:
     geometry = placement(Preprocess(resize=how, pad_position=corner, size=(320, 416)), (h, w)).geometry((h, w))
     boxes = np.array(
@@ -101,7 +97,7 @@ def test_boxes_are_clipped_to_the_image() -> None:
 
 @backends
 @given(h=sides, w=sides)
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_a_letterboxed_image_is_whole_and_padded_to_the_shape(use_opencv: bool, h: int, w: int) -> None:
     preprocess = Preprocess(size=(64, 96), color="BGR", scale=1.0)
     tensor, geometry = Transform(preprocess, use_opencv=use_opencv)(np.full((h, w, 3), 200, np.uint8))
@@ -179,7 +175,7 @@ def test_a_crop_larger_than_the_image_is_centred_on_padding(use_opencv: bool) ->
 
 @backends
 @given(h=sides, w=sides, height=small, width=small)
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 def test_a_crop_without_a_shorter_side_covers_the_input(
     use_opencv: bool, h: int, w: int, height: int, width: int
 ) -> None:
@@ -228,7 +224,7 @@ def test_the_second_call_fills_the_same_buffer(use_opencv: bool) -> None:
 
 @backends
 @given(shapes=st.lists(st.tuples(small, small), min_size=2, max_size=5))
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 def test_nothing_of_one_image_is_left_in_the_next(use_opencv: bool, shapes: list[tuple[int, int]]) -> None:
     preprocess = Preprocess(size=(32, 48))
     reused = Transform(preprocess, use_opencv=use_opencv)
