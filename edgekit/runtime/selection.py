@@ -29,7 +29,7 @@ def choose(
     """Take the variant named `target`, else the best one that this machine can run.
 
     Args:
-        available: the providers in this onnxruntime.
+        available: the providers in this onnxruntime, and the modules of plugins that are installed.
         onnxruntime: its version.
         machine: the processor, as `platform.machine()` names it; this one's if not given.
 
@@ -68,7 +68,10 @@ def _rank(variant: Variant) -> int:
 
 
 def _obstacle(variant: Variant, available: Sequence[str], onnxruntime: str) -> str | None:
-    if variant.provider not in available:
+    if variant.plugin_module:
+        if variant.plugin_module not in available:
+            return f"{variant.plugin_module}, which brings {variant.provider}, is not installed"
+    elif variant.provider not in available:
         return f"{variant.provider} is not in this onnxruntime {onnxruntime}"
     wanted = variant.requirements.get("onnxruntime", "")
     if not satisfies(onnxruntime, wanted):
