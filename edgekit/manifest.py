@@ -72,6 +72,7 @@ class Variant:
     provider_options: Mapping[str, str] = field(default_factory=dict)
     plugin_module: str = ""  # the Python module that brings the provider; empty for one built into onnxruntime
     preload: tuple[str, ...] = ()  # shared libraries that the plugin needs and does not load itself
+    built_in: Mapping[str, str] | None = None  # the options where onnxruntime itself has the plugin's provider
     session_options: Mapping[str, str] = field(default_factory=dict)
     environment: Mapping[str, str] = field(default_factory=dict)
     cache: str = "none"
@@ -79,6 +80,8 @@ class Variant:
     requirements: Mapping[str, str] = field(default_factory=dict)  # onnxruntime range, opset, ir, image
     files: Mapping[str, FileRecord] = field(default_factory=dict)  # by path below `directory`
     golden: str | None = None  # file below `directory`
+    weighted_nodes: int = 0  # Conv, Gemm and MatMul of the model
+    least_placement: float | None = None  # the part of them that the provider must take, 0..1; None: not known
     created_by: str = ""
 
     def path(self, package: Path, file: str | None = None) -> Path:
@@ -225,6 +228,8 @@ def _variant_from_dict(name: str, data: Mapping[str, Any]) -> Variant:
     values["files"] = {_inside(k): FileRecord(int(v["size"]), str(v["sha256"])) for k, v in ours["files"].items()}
     for key in ("provider_options", "environment", "model_metadata", "requirements"):
         values[key] = {str(k): str(v) for k, v in ours.get(key, {}).items()}
+    if ours.get("built_in") is not None:
+        values["built_in"] = {str(k): str(v) for k, v in ours["built_in"].items()}
     if ours.get("golden"):
         values["golden"] = _inside(ours["golden"])
     return Variant(

@@ -58,10 +58,13 @@ def command(
         load(path, **({} if is_package and not all(packages) else said))
         for path, is_package in zip((a, b), packages, strict=True)
     ]
+    for model in models:
+        output.say(model)
     ground = Ground.of(models[0], models[1], data, labels=labels, limit=limit)
-    notices = dict.fromkeys([*models[0].notices, *models[1].notices, *ground.notices])
-    for notice in notices:
+    for notice in ground.notices:
         output.note(notice)
+    said_of_models = [notice for m in models for notice in (*m.notices, *filter(None, [m.fallback]))]
+    notices = dict.fromkeys([*said_of_models, *ground.notices])
     with output.progress("compare") as progress:
         compared = compare(
             models[0],

@@ -56,11 +56,13 @@ def command(
     from edgekit.evaluation import evaluate, open_dataset
     from edgekit.runtime import load
 
-    model = load(package, target=target, **said)
+    # what is measured must be what was asked for
+    model = load(package, target=target, fallback="error" if target else "warn", **said)
+    output.say(model)
     dataset = open_dataset(data, task=model.interface.task, names=model.names, labels=labels)
-    notices = (*model.notices, *dataset.notices)
-    for notice in notices:
+    for notice in dataset.notices:
         output.note(notice)
+    notices = (*model.notices, *filter(None, [model.fallback]), *dataset.notices)
     settings: dict[str, Any] = {"conf": conf, "iou": iou, "max_det": max_det}
     settings = {name: value for name, value in settings.items() if value is not None}
     with output.progress("evaluate") as progress:

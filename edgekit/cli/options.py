@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -55,6 +56,37 @@ iou_option = click.option(
     "--iou", type=click.FloatRange(0, 1), help="NMS: drop a box that overlaps a better one by more."
 )
 max_det_option = click.option("--max-det", type=click.IntRange(1), help="Most detections per image.")
+
+
+device_option = click.option(
+    "--device", default="auto", show_default=True, help="auto, cpu, cuda[:n], mps, dml, npu or rocm[:n]."
+)
+
+
+def provider_options(command: Any) -> Any:
+    """The provider that a user names, as `providers`: a list of one (name, options), or none."""
+
+    @functools.wraps(command)
+    def named(*args: Any, provider: str | None, provider_option: tuple[tuple[str, str], ...], **kwargs: Any) -> Any:
+        if provider_option and provider is None:
+            raise click.UsageError("--provider-option needs --provider NAME")
+        return command(*args, providers=[(provider, dict(provider_option))] if provider else None, **kwargs)
+
+    for option in (
+        click.option(
+            "--provider-option", metavar="K=V", multiple=True, callback=_pairs, help="An option of --provider."
+        ),
+        click.option("--provider", metavar="NAME", help="Run on this onnxruntime execution provider."),
+    ):
+        named = option(named)
+    return named
+
+
+def _pairs(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    for value in values:
+        if not value.partition("=")[0] or "=" not in value:
+            raise click.BadParameter(f"{value!r} is no option: give NAME=VALUE", ctx, param)
+    return tuple((value.partition("=")[0], value.partition("=")[2]) for value in values)
 
 
 def model_options(command: Any) -> Any:

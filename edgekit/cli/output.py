@@ -7,9 +7,12 @@ import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+
+if TYPE_CHECKING:
+    from edgekit.runtime import Model
 
 
 def show(data: Mapping[str, Any], *, as_json: bool, text: str) -> None:
@@ -30,6 +33,14 @@ def note(message: str) -> None:
 def warn(message: str) -> None:
     """Something to be wary of, on stderr."""
     click.echo(click.style("warning: ", fg="yellow" if _coloured() else None) + message, err=True)
+
+
+def say(model: Model) -> None:
+    """What was guessed, passed over or not to be had when a model was opened."""
+    for notice in model.notices:
+        note(notice)
+    if model.fallback:
+        warn(f"{model.fallback}: it runs on the CPU instead")
 
 
 def error(message: str, hint: str | None) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -22,6 +22,11 @@ FORMATS = ("table", "json", "jsonl", "coco")
 @options.package_argument
 @click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
 @options.target_option
+@options.device_option
+@options.provider_options
+@click.option(
+    "--require-accelerator", is_flag=True, help="Fail where the CPU runs what an accelerator should (exit 5 or 3)."
+)
 @options.conf_option
 @options.iou_option
 @options.max_det_option
@@ -34,6 +39,9 @@ def command(
     package: Path,
     sources: tuple[str, ...],
     target: str | None,
+    device: str,
+    providers: list[tuple[str, dict[str, str]]] | None,
+    require_accelerator: bool,
     conf: float | None,
     iou: float | None,
     max_det: int | None,
@@ -54,9 +62,11 @@ def command(
     if save:
         writable(save)
     form = "json" if as_json else form
-    model = load(package, target=target, **said)
-    for notice in model.notices:
-        output.note(notice)
+    fallback: Literal["warn", "error"] = "error" if require_accelerator else "warn"
+    model = load(package, target=target, device=device, providers=providers, fallback=fallback, **said)
+    output.say(model)
+    if require_accelerator:
+        model.require_accelerator()
     images = expand(sources)
     unread: list[UsageError] = []
     results = model.stream(
@@ -112,15 +122,13 @@ def _show(results: Iterator[Result], model: Model, package: Path, form: str) -> 
 
 
 def _data(results: Iterator[Result], model: Model, package: Path) -> dict[str, Any]:
-    provider = model.providers[0]
-    placement = model.placement
     return {
         "schema": "edgekit.run/1",
         "package": str(package),
         "target": model.variant.name if model.variant else None,
-        "provider": provider,
-        # onnxruntime records placement from 1.24 on
-        "placement": {"share": placement.share(provider), "nodes": dict(placement.nodes)} if placement else None,
+        "provider": model.provider,
+        "fallback": model.fallback,
+        "placement": model.placement.to_dict(model.provider),
         "notices": list(model.notices),
         "results": [result.to_dict() for result in results],
     }

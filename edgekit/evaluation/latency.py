@@ -5,15 +5,14 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from edgekit.evaluation.evaluation import Progress
-from edgekit.runtime import session as sessions
-from edgekit.runtime.session import SPINNING
+from edgekit.runtime.session_keys import SPINNING
 
 if TYPE_CHECKING:
     from edgekit.runtime.model import Model
@@ -125,14 +124,6 @@ def measure(
 
 
 def _opened(model: Model, threads: int) -> Any:
-    """A session of its own over the model's file."""
-    variant = model.variant
-    if variant is None:
-        return sessions.create(model.path, session_options={SPINNING: "0"}, threads=threads)
-    return sessions.create(
-        variant.path(model.path),
-        provider=variant.provider,
-        provider_options=variant.provider_options,
-        session_options={**variant.session_options, SPINNING: "0"},
-        threads=threads,
-    )
+    """A session of its own, made as the model's."""
+    quiet = {**model.opening.session_options, SPINNING: "0"}
+    return replace(model.opening, session_options=quiet, threads=threads).session()

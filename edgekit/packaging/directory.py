@@ -14,6 +14,7 @@ import yaml
 from edgekit import __version__, manifest
 from edgekit.manifest import GENERIC, FileRecord, Manifest, Variant
 from edgekit.packaging import source, writer
+from edgekit.packaging.check import Coverage
 from edgekit.packaging.quantizers.qdq import SESSION_OPTIONS
 from edgekit.packaging.source import Description
 from edgekit.packaging.variant import Built
@@ -22,6 +23,7 @@ from edgekit.runtime.providers import CPU
 from edgekit.target import Target
 
 MODEL, METADATA, REPORT, RECIPE = "model.onnx", "metadata.yaml", "report.json", "recipe.yaml"
+LIST_ERROR = 0.02  # what a prediction may be off by: tests/distribution/test_openvino.py
 Report = Mapping[str, Any]
 Records = Mapping[str, Mapping[str, FileRecord]]  # of each directory
 
@@ -119,6 +121,9 @@ def _generic(variant: Variant) -> Variant:
         provider_options={},
         plugin_module="",
         preload=(),
+        built_in=None,
+        weighted_nodes=0,
+        least_placement=None,
         environment={},
         cache="none",
         session_options=variant.session_options if variant.provider == CPU else options,
@@ -142,6 +147,7 @@ def _variant(one: Built, directory: str, files: Mapping[str, FileRecord]) -> Var
         provider_options=dict(target.provider.options),
         plugin_module=plugin.module if plugin else "",
         preload=plugin.preload if plugin else (),
+        built_in=dict(target.provider.built_in.options) if target.provider.built_in else None,
         session_options={**target.session_options, **(SESSION_OPTIONS if made.recipe else {})},
         environment=dict(target.environment),
         cache=target.cache,
@@ -149,8 +155,16 @@ def _variant(one: Built, directory: str, files: Mapping[str, FileRecord]) -> Var
         requirements=_requirements(target, description),
         files=files,
         golden=GOLDEN if made.golden else None,
+        weighted_nodes=one.expected.weighted if one.expected else 0,
+        least_placement=_least(one.expected),
         created_by=f"edgekit {__version__}",
     )
+
+
+def _least(expected: Coverage | None) -> float | None:
+    """What the board is held to: what is expected, without what a list of operators was seen to be wrong by."""
+    share = expected.weighted_share if expected else None
+    return None if share is None else round(max(share - LIST_ERROR, 0.0), 4)
 
 
 def _requirements(target: Target, description: Description) -> dict[str, str]:

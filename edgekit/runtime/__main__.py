@@ -21,6 +21,8 @@ def main(arguments: list[str]) -> int:
         model = load(arguments[0])
         for notice in model.notices:
             print(notice, file=sys.stderr)
+        if model.fallback:
+            print(f"warning: {model.fallback}: it runs on the CPU instead", file=sys.stderr)
         for result in model.stream(expand(arguments[1:])):
             print(json.dumps(result.to_dict(), ensure_ascii=False))
     except EdgekitError as e:

@@ -100,6 +100,7 @@ class Replay:
     output: str
     difference: float
     tolerance: float
+    cosine: float  # of the angle between the two: 1 where they agree but for their scale
     reason: str | None  # why it is not the same; none if it is
 
     @property
@@ -147,8 +148,8 @@ def found_again(golden: Golden, model: Model, *, overlap: float = 0.9) -> tuple[
 
 
 def _compare(i: int, recorded: Recorded, sample: NDArray[Any], found: NDArray[Any] | None) -> Replay:
-    def verdict(difference: float, reason: str | None) -> Replay:
-        return Replay(i, recorded.output, difference, recorded.tolerance, reason)
+    def verdict(difference: float, reason: str | None, cosine: float = 0.0) -> Replay:
+        return Replay(i, recorded.output, difference, recorded.tolerance, cosine, reason)
 
     if found is None:
         return verdict(np.inf, "is gone")
@@ -160,6 +161,12 @@ def _compare(i: int, recorded: Recorded, sample: NDArray[Any], found: NDArray[An
     with np.errstate(invalid="ignore"):
         gap = np.where(same, 0.0, np.abs(values - expected))
     difference = float(np.where(np.isnan(gap), np.inf, gap).max()) if gap.size else 0.0
+    reason = None
     if difference > recorded.tolerance:
-        return verdict(difference, f"differs by {difference:.3g}, at most {recorded.tolerance:.3g} is expected")
-    return verdict(difference, None)
+        reason = f"differs by {difference:.3g}, at most {recorded.tolerance:.3g} is expected"
+    return verdict(difference, reason, _cosine(values, expected))
+
+
+def _cosine(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
+    lengths = float(np.linalg.norm(a) * np.linalg.norm(b))
+    return float(a @ b) / lengths if lengths else float(np.array_equal(a, b))

@@ -2,26 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any, Literal
 
 from edgekit import manifest, modelfile
 from edgekit.cache import stamp
-from edgekit.errors import IntegrityError, UsageError
-from edgekit.manifest import Variant
+from edgekit.errors import IntegrityError, ProviderError, UsageError
+from edgekit.manifest import Manifest, Variant
 from edgekit.preprocessing import Preprocess
 from edgekit.runtime import interface as interfaces
-from edgekit.runtime import providers, selection, session
+from edgekit.runtime import opening, selection, session
+from edgekit.runtime.devices import Device
+from edgekit.runtime.failures import DOCTOR, CompiledElsewhere
 from edgekit.runtime.hints import Hints
 from edgekit.runtime.model import Model
+from edgekit.runtime.opening import Opening, ProviderLike
+from edgekit.runtime.providers import CPU
+from edgekit.runtime.request import Request
+from edgekit.runtime.selection import Machine
+
+Fallback = Literal["warn", "error"]
+
+
+@dataclass(frozen=True)
+class Wish:
+    """How a model is to be run."""
+
+    target: str | None = None
+    device: Device = field(default_factory=Device)
+    providers: Sequence[ProviderLike] | None = None
+    session_options: Mapping[str, str] | Any = None
+    threads: int | None = None
+    fallback: Fallback = "warn"
 
 
 def load(
     path: str | Path,
     *,
     target: str | None = None,
-    session_options: Mapping[str, str] | None = None,
+    device: str = "auto",
+    providers: Sequence[ProviderLike] | None = None,
+    session_options: Mapping[str, str] | Any = None,
     threads: int | None = None,
+    fallback: Fallback = "warn",
     task: str | None = None,
     decoder: str | None = None,
     imgsz: int | tuple[int, int] | None = None,
@@ -32,49 +57,130 @@ def load(
 
     Args:
         target: the variant to use; the best one for this machine if not given.
-        session_options: session config entries over those of the package.
+        device: auto, cpu, cuda[:n], mps, dml, npu or rocm[:n].
+        providers: onnxruntime's execution providers, each a name or (name, options), in place of the variant's own.
+        session_options: session config entries over those of the package, or an `onnxruntime.SessionOptions`, which
+            is taken as it is.
         threads: of one operator; as many as this process may use if not given.
+        fallback: where the target, the device or the provider that is asked for cannot be had: "warn" runs on the CPU
+            and says so in `Model.fallback`, "error" raises.
         task, decoder, imgsz, names, preprocess: what a bare file does not say itself, as for `edgekit.package`. A
             package carries its own.
 
     Raises:
-        UsageError: nothing is there, or a package is given what it carries itself.
+        UsageError: nothing is there, a package is given what it carries itself, or an option is unknown.
         ModelError: the file is no model that can be read, or leaves open how to decode it.
         PackageError, IntegrityError: the package is damaged or changed.
-        ProviderError: nothing in it can run on this machine.
+        ProviderError: nothing in it can run on this machine, or not where it was asked to.
     """
     path = Path(path)
+    if fallback not in ("warn", "error"):
+        raise UsageError(f'fallback is "warn" or "error", not {fallback!r}')
+    wish = Wish(target, Device.parse(device), providers, session_options, threads, fallback)
     hints = Hints.of(task=task, decoder=decoder, imgsz=imgsz, names=names, preprocess=preprocess)
     if not path.is_dir():
-        return _bare(path, session_options or {}, threads, hints)
+        return _bare(path, wish, hints)
     if hints != Hints():
         raise UsageError(
             f"{path} is a package, which carries its own task, decoder, size, names and pre-processing",
             hint="edgekit package MODEL -t TARGET with these options",
         )
-    return _package(path, target, session_options or {}, threads)
+    return _package(path, wish)
 
 
-def _package(path: Path, target: str | None, session_options: Mapping[str, str], threads: int | None) -> Model:
+def _package(path: Path, wish: Wish) -> Model:
     contents = manifest.read(path)
-    ort = session.onnxruntime()
-    choice = selection.choose(
-        contents, target=target, available=ort.get_available_providers(), onnxruntime=ort.__version__
-    )
-    variant = choice.variant
-    providers.check(variant)
-    check_content(path, variant)
-    opened = session.create(
-        variant.path(path),
-        provider=variant.provider,
-        provider_options=variant.provider_options,
-        session_options={**variant.session_options, **session_options},
-        threads=threads,
-    )
-    notices = [
-        f"variant {name} passed over: {reason}" for name, reason in choice.passed_over if name != manifest.GENERIC
-    ]
-    return Model(opened, variant.interface, path=path, variant=variant, notices=notices)
+    if wish.providers is not None:
+        variant = _model_for(contents, wish)
+        check_content(path, variant)
+        return _explicit(path, wish, _session_options(variant, wish), variant)
+    machine = Machine(opening.available(), session.onnxruntime().__version__)
+    choice = selection.choose(contents, machine, target=wish.target, device=wish.device)
+    if choice.missed and wish.fallback == "error":
+        raise ProviderError(choice.missed, hint=DOCTOR)
+    causes = [choice.missed] if choice.missed else []
+    for variant in choice.candidates:
+        request = opening.of_variant(path, variant, wish.device.index)
+        check_content(path, variant)
+        opened = Opening(
+            variant.path(path), (request,), _session_options(variant, wish), variant.environment, wish.threads
+        )
+        try:
+            ready = opened.session()
+        except ProviderError as e:
+            if wish.fallback == "error" or variant is choice.candidates[-1]:
+                raise
+            causes.append(str(e))
+            continue
+        passed = [f"variant {n} passed over: {r}" for n, r in choice.passed_over if n != manifest.GENERIC]
+        return Model(
+            ready,
+            variant.interface,
+            path=path,
+            opening=opened,
+            variant=variant,
+            notices=[] if causes else passed,
+            fallback="; ".join(causes) or None,
+        )
+    raise AssertionError("a choice has a candidate")
+
+
+def _bare(path: Path, wish: Wish, hints: Hints) -> Model:
+    modelfile.check(path)
+    if wish.target is not None:
+        raise UsageError(f"{path} is a model file: it has no variants to choose from", hint="--device, or --provider")
+    return _explicit(path, wish, wish.session_options or {}, None, hints)
+
+
+def _model_for(contents: Manifest, wish: Wish) -> Variant:
+    """The variant whose model runs on the providers that the user names."""
+    assert wish.providers is not None
+    if wish.target is not None:
+        return selection.named(contents, wish.target)
+    names = [one if isinstance(one, str) else one[0] for one in wish.providers]
+    made_for = (v for v in contents.variants if v.provider in names[:1] and v.provider != CPU)
+    return next(made_for, contents.variant(manifest.GENERIC) or contents.variants[0])
+
+
+def _explicit(path: Path, wish: Wish, options: Any, variant: Variant | None, hints: Hints | None = None) -> Model:
+    """A session on the providers or the device that the user names; on the CPU as `fallback` allows."""
+    model = variant.path(path) if variant else path
+    cause = None
+    try:
+        requests = opening.of_user(wish.providers) if wish.providers is not None else opening.of_device(wish.device)
+        if variant is not None and requests[0].provider == variant.provider:
+            requests = (opening.over_variant(path, variant, requests[0]), *requests[1:])
+        opened = Opening(model, requests, options, variant.environment if variant else {}, wish.threads)
+        ready = _session(opened, wish)
+    except ProviderError as e:
+        if wish.fallback == "error" or (wish.providers is None and wish.device.kind in ("auto", "cpu")):
+            raise
+        cause, opened = str(e), Opening(model, (Request(),), options, {}, wish.threads)
+        ready = opened.session()
+    if variant is not None:
+        return Model(ready, variant.interface, path=path, opening=opened, variant=variant, fallback=cause)
+    found = interfaces.identify(ready, hints or Hints())
+    return Model(ready, found.interface, path=path, opening=opened, notices=found.guesses, fallback=cause)
+
+
+def _session(opened: Opening, wish: Wish) -> Any:
+    """The session; a model that holds a program of another provider is given to that one, unless it is said who."""
+    try:
+        return opened.session()
+    except CompiledElsewhere as e:
+        if wish.providers is not None or wish.device.kind != "auto":
+            raise
+        try:
+            requests = opening.of_user([e.provider])
+        except ProviderError as missing:
+            raise e from missing
+        return replace(opened, requests=requests).session()
+
+
+def _session_options(variant: Variant, wish: Wish) -> Any:
+    """The package's config entries, and over them the user's; a whole `SessionOptions` takes the place of both."""
+    given = wish.session_options
+    return {**variant.session_options, **(given or {})} if given is None or isinstance(given, Mapping) else given
 
 
 def check_content(package: Path, variant: Variant) -> None:
@@ -90,10 +196,3 @@ def check_content(package: Path, variant: Variant) -> None:
             raise IntegrityError(
                 f"{path} is not the file that was packaged: its content has changed", hint="copy the package again"
             )
-
-
-def _bare(path: Path, session_options: Mapping[str, str], threads: int | None, hints: Hints) -> Model:
-    modelfile.check(path)
-    opened = session.create(path, session_options=session_options, threads=threads)
-    identified = interfaces.identify(opened, hints)
-    return Model(opened, identified.interface, path=path, notices=identified.guesses)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,12 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from edgekit.errors import ModelError, UsageError
+from edgekit.errors import ModelError, ProviderError, UsageError
 from edgekit.manifest import Interface, Variant
 from edgekit.runtime import image as images
 from edgekit.runtime import interface as interfaces
-from edgekit.runtime import placement
-from edgekit.runtime import session as sessions
+from edgekit.runtime.failures import DOCTOR, explain_run
+from edgekit.runtime.opening import Opening, ProviderLike, of_user
+from edgekit.runtime.placement import Placement, profiled, recorded
+from edgekit.runtime.providers import CPU
 from edgekit.runtime.result import Result
 from edgekit.runtime.sources import Source
 from edgekit.runtime.transform import Geometry, Transform
@@ -43,15 +45,19 @@ class Model:
         interface: Interface,
         *,
         path: Path,
+        opening: Opening | None = None,
         variant: Variant | None = None,
         notices: Iterable[str] = (),
+        fallback: str | None = None,
     ) -> None:
         self.session = session
         self.interface = interface
         self.path = path
         self.variant = variant
         self.notices = tuple(notices)  # what was guessed or passed over, a sentence each
-        self.placement = placement.recorded(session)
+        self.fallback = fallback  # why it runs on the CPU and not where it was to
+        self.opening = opening or Opening(path)  # how to make the session again
+        self._placement: Placement | None = None
         self._transform = Transform(interface.preprocess) if interface.preprocess else None
         self._decoder = self._make_decoder()
         self._feed = self._make_feed()
@@ -73,6 +79,47 @@ class Model:
     def provider_options(self) -> dict[str, dict[str, str]]:
         """What each provider was given."""
         return dict(self.session.get_provider_options())
+
+    @property
+    def provider(self) -> str:
+        """The one that is to do the work; `placement` says what it really does."""
+        return self.opening.provider
+
+    @property
+    def placement(self) -> Placement:
+        """Where each node runs: onnxruntime's own record, or one profiled run where it keeps none (before 1.24)."""
+        if self._placement is None:
+            feed = interfaces.grey_feed(self.interface.inputs, self._size())
+            self._placement = recorded(self.session) or profiled(self.opening.session, feed)
+        return self._placement
+
+    def use(self, providers: Sequence[ProviderLike]) -> Model:
+        """Run on other providers from now on: the session is made anew.
+
+        Args:
+            providers: each a name, or (name, options), the first one first.
+
+        Raises:
+            UsageError, ProviderError: an option is unknown, a provider is not here or refuses the model. The session
+                stays as it was.
+        """
+        opening = replace(self.opening, requests=of_user(providers))
+        self.session = opening.session()
+        self.opening, self._placement, self.fallback = opening, None, None
+        return self
+
+    def require_accelerator(self) -> None:
+        """Hold the provider to what the package promises of it, or to all of the Conv, Gemm and MatMul nodes.
+
+        Raises:
+            ProviderError: it is the CPU's.
+            GateMissed: it takes less than that; the message names the nodes on the CPU.
+        """
+        if self.provider == CPU:
+            raise ProviderError(f"{self.path} runs on the CPU: no accelerator takes it here", hint=DOCTOR)
+        made_for = self.variant if self.variant and self.variant.provider == self.provider else None
+        least, total = (made_for.least_placement, made_for.weighted_nodes) if made_for else (None, 0)
+        self.placement.require(self.provider, least, total)
 
     def settings(
         self,
@@ -147,7 +194,7 @@ class Model:
         try:
             return dict(zip(self._outputs, self.session.run(self._outputs, dict(feed)), strict=True))
         except Exception as e:  # onnxruntime raises plain ones
-            raise sessions.explain_run(e, str(self.path)) from e
+            raise explain_run(e, str(self.path)) from e
 
     def parts(self, outputs: Mapping[str, Array]) -> Mapping[str, Array]:
         """The outputs by meaning: boxes, scores, labels. Under their own names where the task is raw."""

@@ -11,9 +11,12 @@ import importlib.util
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from edgekit.errors import ProviderError
+
+if TYPE_CHECKING:
+    from edgekit.runtime.request import Request
 
 REGISTER = "register_execution_provider_library"  # onnxruntime 1.23 and newer
 # what hides devices from a process: the first thing to look at where one is missing
@@ -21,7 +24,6 @@ VISIBILITY = {
     "MIGraphXExecutionProvider": "HIP_VISIBLE_DEVICES",
     "CUDAExecutionProvider": "CUDA_VISIBLE_DEVICES",
 }
-_registered: set[str] = set()
 
 
 @dataclass(frozen=True)
@@ -38,32 +40,49 @@ class Plugin:
 
 
 def devices(ort: Any, provider: str, plugin: Plugin) -> Sequence[Any]:
-    """The provider's devices, once its library is registered.
+    """The provider's devices; its library is registered if nobody has in this process.
 
     Raises:
         ProviderError: the package is missing, its library or one that it needs cannot load, or it is no plugin.
     """
     if not hasattr(ort, REGISTER):
         raise ProviderError(f"{provider} is a plugin, which onnxruntime {ort.__version__} does not take: 1.23 does")
-    if provider not in _registered:
+    if not (found := _devices(ort, provider)):
         _register(ort, provider, plugin)
-        _registered.add(provider)
-    return [device for device in ort.get_ep_devices() if device.ep_name == provider]
+        found = _devices(ort, provider)
+    return found
 
 
-def choose(ort: Any, provider: str, plugin: Plugin, index: int = 0) -> Any:
-    """One device, by its number.
+def choose(ort: Any, request: Request) -> Any:
+    """The device that is asked for.
 
     Raises:
-        ProviderError: it is not there; the message says how many are.
+        ProviderError: it is not there; the message says which are.
     """
-    found = devices(ort, provider, plugin)
-    if index < len(found):
-        return found[index]
-    hides = VISIBILITY.get(provider)
-    hint = f"{hides}={os.environ[hides]} hides devices" if hides and hides in os.environ else None
-    count = f"{len(found)} device{'s' * (len(found) != 1)}"
-    raise ProviderError(f"{provider} has no device {index}: it sees {count} here", hint=hint)
+    assert request.plugin is not None
+    found = devices(ort, request.provider, request.plugin)
+    fitting = [d for d in found if not request.hardware or _hardware(d) == request.hardware]
+    index = request.index or 0
+    if index < len(fitting):
+        return fitting[index]
+    seen = ", ".join(_hardware(device) for device in found) or "none"
+    wanted = " ".join(filter(None, [request.hardware, "device", str(index)]))
+    raise ProviderError(f"{request.provider} has no {wanted} here: it sees {seen}", hint=visibility(request.provider))
+
+
+def visibility(provider: str) -> str | None:
+    """The variable that hides devices of this provider, where it is set."""
+    name = VISIBILITY.get(provider)
+    return f"{name}={os.environ[name]} hides devices: unset it" if name and name in os.environ else None
+
+
+def _hardware(device: Any) -> str:
+    """cpu, gpu or npu."""
+    return str(device.device.type).rpartition(".")[2].lower()
+
+
+def _devices(ort: Any, provider: str) -> list[Any]:
+    return [device for device in ort.get_ep_devices() if device.ep_name == provider]
 
 
 def _register(ort: Any, provider: str, plugin: Plugin) -> None:
@@ -78,7 +97,7 @@ def _register(ort: Any, provider: str, plugin: Plugin) -> None:
         try:
             ctypes.CDLL(library, mode=ctypes.RTLD_GLOBAL)
         except OSError as e:
-            raise ProviderError(f"{provider} needs {library}: {e}", hint="edgekit doctor") from e
+            raise ProviderError(f"{provider} needs {library}, which cannot load: {e}", hint="edgekit doctor") from e
     try:
         ort.register_execution_provider_library(provider, str(module.get_library_path()))
     except Exception as e:  # onnxruntime raises plain ones
@@ -90,7 +109,7 @@ def _explained(failure: Exception, provider: str) -> ProviderError:
     if "CreateEpFactories" in text:
         return ProviderError(f"the library of {provider} is no plugin for onnxruntime: it has no CreateEpFactories")
     if "already registered" in text:
-        return ProviderError(f"{provider} is registered already in this process, by somebody else")
+        return ProviderError(f"another library is registered as {provider} in this process, and it has no device here")
     if "cannot open shared object file" in text:
         missing = text.split("cannot open shared object file")[0].rstrip(": ").rsplit(" ", 1)[-1].rstrip(":")
         return ProviderError(f"{provider} cannot load: {missing} is missing", hint="edgekit doctor")

@@ -226,8 +226,8 @@ def _check_images(profile: Document, target: Target) -> Iterator[Problem]:
 
 
 def _flaws(target: Target) -> list[providers.Flaw]:
-    provider, plugin = target.provider, target.provider.plugin
-    return providers.flaws(
+    provider, plugin, inside = target.provider, target.provider.plugin, target.provider.built_in
+    flaws = providers.flaws(
         provider.name,
         plugin.module if plugin else None,
         provider.options,
@@ -235,6 +235,11 @@ def _flaws(target: Target) -> list[providers.Flaw]:
         plugin.preload if plugin else (),
         provider.versions or "",
     )
+    if inside is not None:
+        below = ("provider", "built_in")
+        found = providers.flaws(provider.name, None, inside.options, {}, versions=inside.versions or "")
+        flaws += [replace(flaw, key=(*below, *flaw.key[1:])) for flaw in found]
+    return flaws
 
 
 def _order(problem: Problem) -> tuple[str, int, str]:

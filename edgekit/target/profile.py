@@ -30,6 +30,14 @@ class Plugin:
 
 
 @dataclass(frozen=True)
+class BuiltIn:
+    """The provider of a plugin as some builds of onnxruntime have it inside: its options have other names there."""
+
+    options: Mapping[str, str] = field(default_factory=dict)
+    versions: Range | None = None
+
+
+@dataclass(frozen=True)
 class Provider:
     """The onnxruntime execution provider that runs the model."""
 
@@ -37,6 +45,7 @@ class Provider:
     options: Mapping[str, str] = field(default_factory=dict)  # may hold ${package}, ${cache}, ${model_stem}
     plugin: Plugin | None = None  # none for one that is built into onnxruntime
     versions: Range | None = None  # of the provider's own releases, that the options are written for
+    built_in: BuiltIn | None = None  # with `plugin`: what to ask where onnxruntime itself has the provider
 
 
 @dataclass(frozen=True)

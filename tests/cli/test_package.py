@@ -224,7 +224,11 @@ def test_an_interruption_exits_130_and_leaves_nothing(
 def test_control_c_in_the_middle_exits_130(zoo: Path, tmp_path: Path) -> None:
     model = zoo / "models" / "yolov8n.onnx"
     command = [sys.executable, "-m", "edgekit", "package", str(model), "-t", "cpu", "-o", str(tmp_path / "out")]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def heeds_it() -> None:  # a shell starts its background jobs with the signal ignored, and so their children
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=heeds_it)
     time.sleep(2)  # somewhere between reading and recording
     process.send_signal(signal.SIGINT)
     _, err = process.communicate()

@@ -133,7 +133,7 @@ def test_a_session_option_that_is_not_known_is_refused(edgekit: Command, package
         variant["executor_info"]["ort"]["session_options"] = {"session.intra_op.allow_spining": "0"}
     (package / manifest.FILE).write_text(json.dumps(data))
     result = edgekit("run", package, "-")
-    assert result.exit_code == 2
+    assert result.exit_code == 5
     assert "allow_spining" in result.stderr
 
 

@@ -77,8 +77,8 @@ def test_sessions_are_opened_with_the_given_threads_and_do_not_spin(
 ) -> None:
     opened: list[dict[str, Any]] = []
 
-    def create(path: Path, **options: Any) -> StandInSession:
-        opened.append(options)
+    def create(path: Path, requests: object, **options: Any) -> StandInSession:
+        opened.append({name: options[name] for name in ("session_options", "threads")})
         return StandInSession("a", [])
 
     monkeypatch.setattr("edgekit.runtime.session.create", create)

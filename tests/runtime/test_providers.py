@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from edgekit.errors import ProviderError
+from edgekit.manifest import Interface, Variant
 from edgekit.runtime import providers
 from edgekit.runtime.providers import TABLES, Flaw, Known
 from edgekit.runtime.providers.known import NEVER
@@ -26,7 +26,7 @@ OPENVINO, OPENVINO_PLUGIN = "OpenVINOExecutionProvider", "onnxruntime_ep_openvin
 
 
 def variant(provider: str = providers.CPU, **fields: Any) -> Any:
-    return SimpleNamespace(**{"name": "v", "provider": provider, "provider_options": {}, "environment": {}} | fields)
+    return Variant("v", ".", "model.onnx", "v", provider, "fp32", Interface((), (), "raw", None), **fields)
 
 
 def option_flaws(provider: str, options: dict[str, str], plugin: str | None = None, versions: str = "") -> list[Flaw]:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from edgekit import target
 from edgekit.errors import TargetError
-from edgekit.runtime.session import SESSION_KEYS
+from edgekit.runtime.session_keys import PORTABLE
 from edgekit.target import Fact, Limits, Precision, Provider, Target, finding
 from edgekit.target.inheritance import leaves, merge
 from edgekit.target.problem import dotted
@@ -41,7 +41,7 @@ def test_every_claim_of_a_shipped_target_has_a_source(shipped: Target) -> None:
 
 @pytest.mark.parametrize("shipped", target.find_all(), ids=lambda t: t.name)
 def test_a_shipped_target_sets_only_session_options_that_exist(shipped: Target) -> None:
-    assert set(shipped.session_options) <= SESSION_KEYS
+    assert set(shipped.session_options) <= PORTABLE
 
 
 @pytest.mark.parametrize("shipped", target.find_all(), ids=lambda t: t.name)

@@ -14,7 +14,7 @@ from edgekit.errors import ModelError
 from edgekit.packaging.calibration.graph import needed
 from edgekit.packaging.passes import copy
 from edgekit.packaging.probe import Feed
-from edgekit.runtime import session
+from edgekit.runtime import failures, session
 
 SUFFIX = "/edgekit_extremes"
 # ReduceMin and ReduceMax pass over NaN; a sum does not
@@ -71,7 +71,7 @@ def run(opened: Any, outputs: Sequence[str], feed: Feed) -> list[Any]:
     try:
         return list(opened.run(outputs, {name: value for name, value in feed.items() if name in inputs}))
     except Exception as e:  # onnxruntime raises plain ones
-        raise session.explain_run(e, "the model") from e
+        raise failures.explain_run(e, "the model") from e
 
 
 def _reduced(model: onnx.ModelProto, tensors: Sequence[str]) -> onnx.ModelProto:

@@ -37,6 +37,13 @@ class Coverage:
     macs: int | None  # multiply-accumulates of the model; None where a shape is not known
     partitions: int
     left: tuple[Left, ...]
+    weighted: int = 0  # Conv, Gemm and MatMul
+
+    @property
+    def weighted_share(self) -> float | None:
+        """The part of the Conv, Gemm and MatMul nodes that is taken, 0..1; None where there are none."""
+        left = sum(node.operator in work.RULES for node in self.left)
+        return 1 - left / self.weighted if self.weighted else None
 
     @property
     def node_share(self) -> float:
@@ -85,6 +92,7 @@ class Coverage:
             macs=sum(total) if len(total) == len(asked) else None,
             partitions=len(partition(_before(graph), {node.name for node in asked if reasons[node.name] is None})),
             left=left,
+            weighted=sum(node.op_type in work.RULES for node in asked),
         )
 
 

@@ -8,16 +8,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from edgekit.errors import ProviderError
+from edgekit.errors import ProviderError, UsageError
 from edgekit.runtime.providers import coreml, cpu, cuda, directml, flaw, migraphx, openvino, vitisai, vsinpu
 from edgekit.runtime.providers.flaw import Flaw
 from edgekit.runtime.providers.known import NEVER, Known, Option
 from edgekit.runtime.providers.place import strays
+from edgekit.runtime.session_keys import check_portable
 
 if TYPE_CHECKING:
     from edgekit.manifest import Variant
 
-__all__ = ["CPU", "TABLES", "Flaw", "Known", "Option", "check", "flaws", "known"]
+__all__ = ["CPU", "TABLES", "Flaw", "Known", "Option", "check", "check_names", "flaws", "known"]
 
 CPU = cpu.NAME
 TABLES: tuple[Known, ...] = (
@@ -62,19 +63,39 @@ def flaws(
     return []
 
 
+def check_names(provider: str, plugin: str, options: Iterable[str]) -> None:
+    """Refuse an option that a provider would ignore, or fail on; a third party's may have any.
+
+    Raises:
+        UsageError: the provider has no such option; the nearest one, or what took its place, is the hint.
+    """
+    table = known(provider, plugin)
+    for name in options if table else ():
+        assert table is not None
+        option = next((o for o in table.options if o.name == name), None)
+        if option is None:
+            raise UsageError(
+                f"{provider} has no option {name}", hint=flaw.nearest(name, [o.name for o in table.options])
+            )
+        if option.until == NEVER:
+            raise UsageError(f"{provider} ignores the option {name} here", hint=option.instead)
+
+
 def check(variant: Variant) -> None:
     """Refuse a variant that names what its provider does not know, or a place outside the package and the cache.
 
     Raises:
         ProviderError: the provider, its module, an option, a variable or a library is unknown, or a path strays.
     """
-    module, preload = getattr(variant, "plugin_module", ""), getattr(variant, "preload", ())
+    module, preload = variant.plugin_module, variant.preload
     table = known(variant.provider, module)
     if table is None:
         origin = f"{variant.provider} from {module}" if module else variant.provider
         raise ProviderError(f"variant {variant.name} wants {origin}, which this edgekit does not know: refused")
+    built_in = known(variant.provider)
     for kind, given, allowed in (
         ("option", variant.provider_options, table.options),
+        ("option", variant.built_in or {}, built_in.options if built_in else ()),
         ("environment variable", variant.environment, table.environment),
     ):
         usable = {o.name: o for o in allowed if o.until != NEVER}
@@ -87,6 +108,7 @@ def check(variant: Variant) -> None:
                 raise ProviderError(
                     f"variant {variant.name} sets the {kind} {name} to a place outside the package: refused"
                 )
+    check_portable(variant.session_options, variant.name)
     for library in preload:
         if library not in table.preloads:
             raise ProviderError(

@@ -22,4 +22,5 @@ KNOWN = Known(
         Option("fuse_conv_bias", WHEELS, values=BOOLEAN, since="1.20"),
         Option("sdpa_kernel", WHEELS, since="1.19"),
     ),
+    preload_dlls=True,
 )

@@ -35,7 +35,8 @@ class Known:
     options: tuple[Option, ...] = ()
     environment: tuple[Option, ...] = ()
     plugin: str = ""  # the Python module that brings it; empty: built into onnxruntime
-    preloads: tuple[str, ...] = ()  # shared libraries that may be loaded before it
+    preloads: tuple[str, ...] = ()  # shared libraries that may be loaded before it, in this order
+    preload_dlls: bool = False  # whether onnxruntime.preload_dlls() finds libraries for it
 
 
 def options(source: str, *names: str, values: tuple[str, ...] = (), path: bool = False) -> Iterator[Option]:

@@ -63,7 +63,7 @@ PLUGIN = Known(
     "onnxruntime-ep-migraphx",
     plugin="onnxruntime_ep_migraphx",
     # neither is found by the plugin itself: ROCm/AMDMIGraphX#5235, ultralytics/nn/backends/onnx.py
-    preloads=("libmigraphx_c.so.3", "libonnxruntime.so.1"),
+    preloads=("libonnxruntime.so.1", "libmigraphx_c.so.3"),
     options=(
         *options(OPTIONS, "fp16_enable", "bf16_enable", "fp8_enable", "int8_enable", values=BOOLEAN),
         *options(OPTIONS, "int8_use_native_calibration_table", "exhaustive_tune", values=BOOLEAN),

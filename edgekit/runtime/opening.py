@@ -1,0 +1,115 @@
+"""From what is asked of a package or a file to a session: which provider, which options, and what if it fails."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from edgekit.errors import UsageError
+from edgekit.manifest import Variant
+from edgekit.runtime import failures, placeholders, providers, session
+from edgekit.runtime.devices import PROVIDERS, Device
+from edgekit.runtime.plugins import Plugin
+from edgekit.runtime.providers import CPU, TABLES
+from edgekit.runtime.request import Request
+
+ProviderLike = str | tuple[str, Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class Opening:
+    """A model file and all that its session is made with, so that it can be made again."""
+
+    model: Path
+    requests: tuple[Request, ...] = (Request(),)
+    session_options: Mapping[str, str] | Any = field(default_factory=dict)
+    environment: Mapping[str, str] = field(default_factory=dict)  # for the provider; what the user has set stays
+    threads: int | None = None
+
+    @property
+    def provider(self) -> str:
+        """The one that is to do the work."""
+        return self.requests[0].provider
+
+    def session(self, profile: Path | None = None) -> Any:
+        """Make the session.
+
+        Args:
+            profile: as for `session.create`.
+        """
+        for name, value in self.environment.items():
+            os.environ.setdefault(name, value)
+        return session.create(
+            self.model, self.requests, session_options=self.session_options, threads=self.threads, profile=profile
+        )
+
+
+def available() -> tuple[str, ...]:
+    """The providers in this onnxruntime, and the Python modules of the plugins that are installed."""
+    modules = (table.plugin for table in TABLES if table.plugin and Plugin(table.plugin).installed)
+    return (*session.onnxruntime().get_available_providers(), *modules)
+
+
+def of_variant(package: Path, variant: Variant, index: int | None = None) -> Request:
+    """What a variant asks for, its placeholders filled in.
+
+    Raises:
+        ProviderError: it asks for what its provider does not know.
+    """
+    providers.check(variant)
+    plugin = Plugin(variant.plugin_module, variant.preload) if variant.plugin_module else None
+    options = variant.provider_options
+    if plugin is not None and not plugin.installed and variant.built_in is not None:
+        plugin, options = None, variant.built_in
+    values = {"package": str((package / variant.directory).resolve()), "model_stem": Path(variant.model_file).stem}
+    hardware = variant.device if plugin else ""
+    return Request(variant.provider, placeholders.fill(options, values), plugin, hardware, index)
+
+
+def over_variant(package: Path, variant: Variant, request: Request) -> Request:
+    """What a user asks of the provider that a variant is made for: the variant's options, and over them the user's."""
+    made_for = of_variant(package, variant)
+    if (made_for.plugin is None) != (request.plugin is None):
+        return request
+    return replace(made_for, options={**made_for.options, **request.options})
+
+
+def of_user(given: Sequence[ProviderLike]) -> tuple[Request, ...]:
+    """Providers as a user names them: a name, or a name and its options.
+
+    Raises:
+        UsageError: none is given, or an option is one that the provider does not know.
+        ProviderError: a provider is neither in this onnxruntime nor in an installed package.
+    """
+    if not given:
+        raise UsageError("no provider is given", hint=CPU)
+    return tuple(_named(*((one, {}) if isinstance(one, str) else one)) for one in given)
+
+
+def of_device(device: Device) -> tuple[Request, ...]:
+    """The provider of a device, for a bare file.
+
+    Raises:
+        UsageError: the device has no provider of its own.
+        ProviderError: as for `of_user`.
+    """
+    if device.kind == "npu":
+        raise UsageError("a model file does not say which NPU: package it", hint="edgekit package MODEL -t TARGET")
+    request = _named(PROVIDERS.get(device.kind, CPU), {})
+    return (Request(request.provider, request.options, request.plugin, "", device.index),)
+
+
+def _named(name: str, options: Mapping[str, Any]) -> Request:
+    ort, texts = session.onnxruntime(), {key: str(value) for key, value in options.items()}
+    tables = [table for table in TABLES if table.provider == name]
+    plugins = [Plugin(table.plugin, table.preloads) for table in tables if table.plugin]
+    plugin = next((p for p in plugins if p.installed), None)
+    if name in ort.get_available_providers():
+        plugin = None
+    elif plugin is None:
+        raise failures.absent(ort, name)
+    providers.check_names(name, plugin.module if plugin else "", texts)
+    return Request(name, texts, plugin)
