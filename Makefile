@@ -7,7 +7,7 @@ WORKERS ?= 2
 HOST := $(VENV)/.host
 DEV := $(VENV)/.dev
 
-.PHONY: demo test lint format bench test-wheel test-boards test-evidence test-openvino test-ultralytics clean
+.PHONY: demo test lint format bench test-wheel test-boards test-evidence test-providers test-ultralytics clean
 
 demo: $(HOST)
 	$(BIN)/edgekit package examples/shapes/shapes.onnx -t cpu -o $(DEMO)/shapes-cpu --force
@@ -43,8 +43,8 @@ test-evidence: $(DEV)
 	$(BIN)/pytest -m evidence tests/distribution
 
 # what is predicted against what a real plugin provider does, in an environment of its own
-test-openvino: $(DEV)
-	$(BIN)/pytest -m openvino tests/distribution
+test-providers: $(DEV)
+	$(BIN)/pytest -m providers tests/distribution
 
 # the same packages in Ultralytics: several gigabytes, so in an environment of its own outside the repository
 ULTRALYTICS ?= $(HOME)/.cache/edgekit/ultralytics

@@ -91,3 +91,27 @@ def typed(dtype: str) -> onnx.ModelProto:
     del model.graph.node[:]
     model.graph.node.extend([*front, *rest])
     return model
+
+
+def quantized() -> onnx.ModelProto:
+    """One convolution between QuantizeLinear and DequantizeLinear, (1, 3, 16, 16) to (1, 8, 14, 14)."""
+    scales = {"xs": 1 / 255, "ws": 0.01, "ys": 0.05}
+    zeros = {"xz": 0, "wz": 128, "yz": 128}
+    weights = np.random.default_rng(0).integers(0, 255, (8, 3, 3, 3)).astype(np.uint8)
+    initializers = [
+        numpy_helper.from_array(weights, "w"),
+        *(numpy_helper.from_array(np.array(value, np.float32), name) for name, value in scales.items()),
+        *(numpy_helper.from_array(np.array(value, np.uint8), name) for name, value in zeros.items()),
+    ]
+    nodes = [
+        helper.make_node("QuantizeLinear", ["x", "xs", "xz"], ["xq"]),
+        helper.make_node("DequantizeLinear", ["xq", "xs", "xz"], ["xd"]),
+        helper.make_node("DequantizeLinear", ["w", "ws", "wz"], ["wd"]),
+        helper.make_node("Conv", ["xd", "wd"], ["c"], name="conv"),
+        helper.make_node("QuantizeLinear", ["c", "ys", "yz"], ["cq"]),
+        helper.make_node("DequantizeLinear", ["cq", "ys", "yz"], ["y"]),
+    ]
+    inputs = [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 3, 16, 16])]
+    outputs = [helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, 8, 14, 14])]
+    graph = helper.make_graph(nodes, "quantized", inputs, outputs, initializers)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)

@@ -105,6 +105,7 @@ def _check_configuration(path: Path, data: Any) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit with its code."""
+    output.keep_stdout_for_data()
     sys.exit(execute(list(sys.argv[1:] if arguments is None else arguments)))
 
 

@@ -15,6 +15,17 @@ if TYPE_CHECKING:
     from edgekit.runtime import Model
 
 
+def keep_stdout_for_data() -> None:
+    """Send what native libraries print to stderr: QNN's and Vitis AI's write to file descriptor 1 themselves."""
+    try:
+        data = os.dup(sys.stdout.fileno())
+        os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    except (OSError, ValueError, AttributeError):  # a stream is closed or no file: nothing to keep apart
+        return
+    encoding, errors = sys.stdout.encoding, sys.stdout.errors
+    sys.stdout = os.fdopen(data, "w", encoding=encoding, errors=errors, buffering=1 if os.isatty(data) else -1)
+
+
 def show(data: Mapping[str, Any], *, as_json: bool, text: str) -> None:
     """Print `data` as one JSON object, or `text` for a person."""
     click.echo(json.dumps(data, ensure_ascii=False, allow_nan=False) if as_json else text)

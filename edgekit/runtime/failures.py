@@ -20,9 +20,7 @@ class CompiledElsewhere(ProviderError):
     """The model holds a program of a provider that was not asked."""
 
     def __init__(self, model: str, provider: str) -> None:
-        super().__init__(
-            f"{model} was compiled for {provider}, which does not run it here", hint=f"--provider {provider}"
-        )
+        super().__init__(f"{model} was compiled for {provider}, which does not run it here", hint=DOCTOR)
         self.provider = provider
 
 

@@ -97,7 +97,7 @@ def _package(path: Path, wish: Wish) -> Model:
     machine = Machine(opening.available(), session.onnxruntime().__version__)
     choice = selection.choose(contents, machine, target=wish.target, device=wish.device)
     if choice.missed and wish.fallback == "error":
-        raise ProviderError(choice.missed, hint=DOCTOR)
+        raise ProviderError(choice.missed, hint=f"{DOCTOR} {wish.target}" if wish.target else DOCTOR)
     causes = [choice.missed] if choice.missed else []
     for variant in choice.candidates:
         request = opening.of_variant(path, variant, wish.device.index)

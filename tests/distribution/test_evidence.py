@@ -18,11 +18,11 @@ from pathlib import Path
 
 import pytest
 
-from edgekit.runtime.providers import TABLES, Known, Option, coreml, cuda, directml, migraphx, openvino, vitisai
+from edgekit.runtime.providers import TABLES, Known, Option, coreml, cuda, directml, migraphx, openvino, qnn, vitisai
 from edgekit.runtime.providers.known import NEVER
 from tests import toys
 
-evidence = pytest.mark.evidence  # downloads 460 MB of wheels
+evidence = pytest.mark.evidence  # downloads 560 MB of wheels
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,7 @@ WHEELS = (
     Wheel(openvino.PLUGIN, "onnxruntime-ep-openvino==1.8.1", "manylinux_2_28_x86_64", "*_openvino_plugin.so"),
     Wheel(cuda.KNOWN, "onnxruntime-gpu==1.31.1", "manylinux_2_28_x86_64", "*_providers_cuda.so"),
     Wheel(directml.KNOWN, "onnxruntime-directml==1.24.4", "win_amd64", "*/onnxruntime_pybind11_state.pyd"),
+    Wheel(qnn.PLUGIN, "onnxruntime-qnn==2.7.0", "manylinux_2_35_x86_64", "*_providers_qnn.so"),
 )
 
 # By table: the names that no library shows, under the source that each rests on.
@@ -86,6 +87,7 @@ CITED: dict[Known, dict[str, set[str]]] = {
         | {"ORT_MIGRAPHX_MAX_DYNAMIC_BATCH", "ORT_MIGRAPHX_MLSS_USE_SPECIFIC_OPS"},
         "ROCm/AMDMIGraphX#5234": {"MIGRAPHX_DISABLE_WINOGRAD", "MIGRAPHX_SKIP_BENCHMARKING"},
     },
+    qnn.PLUGIN: {qnn.GUIDE: {"backend_path"}},
     directml.KNOWN: {
         directml.CODE: {"enable_dynamic_graph_fusion"},  # in the wheel 1.17.0, gone in 1.18.0
         directml.WHEEL: set(directml.SESSION),

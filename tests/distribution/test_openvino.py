@@ -18,7 +18,7 @@ from edgekit.packaging.passes.names import NameNodes
 from tests import toys
 from tests.distribution.conftest import Environment
 
-pytestmark = pytest.mark.openvino  # installs onnxruntime and a provider of 50 MB
+pytestmark = pytest.mark.providers  # installs onnxruntime and a provider of 50 MB
 
 NAME = "OpenVINOExecutionProvider"
 SCRIPT = Path(__file__).with_name("openvino_assignment.py")

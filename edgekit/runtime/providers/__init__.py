@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from edgekit.errors import ProviderError, UsageError
-from edgekit.runtime.providers import coreml, cpu, cuda, directml, flaw, migraphx, openvino, vitisai, vsinpu
+from edgekit.runtime.providers import coreml, cpu, cuda, directml, flaw, migraphx, openvino, qnn, vitisai, vsinpu
 from edgekit.runtime.providers.flaw import Flaw
 from edgekit.runtime.providers.known import NEVER, Known, Option
 from edgekit.runtime.providers.place import strays
@@ -32,6 +32,7 @@ TABLES: tuple[Known, ...] = (
     openvino.PLUGIN,
     cuda.KNOWN,
     directml.KNOWN,
+    qnn.PLUGIN,
 )
 
 
