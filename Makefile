@@ -29,6 +29,7 @@ format: $(DEV)
 # what a frame costs around the model, in ratios of one run
 bench: $(DEV)
 	$(BIN)/python tests/benchmarks/overhead.py
+	$(BIN)/python tests/benchmarks/binding.py
 
 # a built wheel in empty environments
 test-wheel: $(DEV)

@@ -66,7 +66,8 @@ def explain(failure: Exception, model: str, *, version: str, provider: str = CPU
 def explain_run(failure: Exception, model: str) -> EdgekitError:
     """Why a session failed while running: mostly an input of another shape or type."""
     text = message(failure)[:SENTENCE]
-    if "INVALID_ARGUMENT" in str(failure) or isinstance(failure, ValueError):
+    wrong = ("INVALID_ARGUMENT", "invalid dimensions for input", "Unexpected input data type")
+    if isinstance(failure, ValueError) or any(words in str(failure) for words in wrong):
         return UsageError(f"{model} does not take this input: {text}")
     return ProviderError(f"{model} failed while running: {text}")
 

@@ -11,10 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from edgekit.errors import ModelError, ProviderError, UsageError
+from edgekit.errors import EdgekitError, ModelError, ProviderError, UsageError
 from edgekit.manifest import Interface, Variant
+from edgekit.runtime import binding
 from edgekit.runtime import image as images
 from edgekit.runtime import interface as interfaces
+from edgekit.runtime.binding import Tensor
 from edgekit.runtime.failures import DOCTOR, explain_run
 from edgekit.runtime.opening import Opening, ProviderLike, of_user
 from edgekit.runtime.placement import Placement, profiled, recorded
@@ -177,22 +179,43 @@ class Model:
                 continue
             yield self._one(name, image, chosen)
 
-    def run(self, feed: Mapping[str, Array]) -> dict[str, Array]:
+    def run(
+        self, feed: Mapping[str, Tensor], *, out: Mapping[str, Tensor] | None = None, on_device: bool = False
+    ) -> dict[str, Any]:
         """Named outputs after concatenation: a task's separate outputs joined into one array.
 
         Models with labels, boxes and scores give `detections`, (B, N, 6): x1 y1 x2 y2 score class, in pixels of the
-        model's input. Everything else comes as the session gave it.
+        model's input. Everything else comes as the session gave it, and so does what `out` or `on_device` asks for.
+
+        Args:
+            feed, out, on_device: as for `raw`.
         """
-        outputs = self.raw(feed)
-        if not isinstance(self._decoder, Detr):
+        outputs = self.raw(feed, out=out, on_device=on_device)
+        if out or on_device or not isinstance(self._decoder, Detr):
             return outputs
         parts = self._decoder.parts(outputs)
         return {"detections": concatenate(parts["boxes"], parts["scores"], parts["labels"])}
 
-    def raw(self, feed: Mapping[str, Array]) -> dict[str, Array]:
-        """What the session returns, by output name."""
+    def raw(
+        self, feed: Mapping[str, Tensor], *, out: Mapping[str, Tensor] | None = None, on_device: bool = False
+    ) -> dict[str, Any]:
+        """What the session returns, by output name.
+
+        Args:
+            feed: each input, a numpy array, an `onnxruntime.OrtValue` or anything with `__dlpack__`.
+            out: arrays or `OrtValue`s that outputs are written into; they are returned.
+            on_device: leave outputs where the provider has them, as `OrtValue`s.
+
+        Raises:
+            UsageError: an input or a place for an output does not fit the model.
+            ProviderError: the model failed while running.
+        """
         try:
+            if out or on_device or not binding.plain(feed):
+                return binding.run(self.session, feed, out=out, on_device=on_device)
             return dict(zip(self._outputs, self.session.run(self._outputs, dict(feed)), strict=True))
+        except EdgekitError:
+            raise
         except Exception as e:  # onnxruntime raises plain ones
             raise explain_run(e, str(self.path)) from e
 
@@ -216,9 +239,19 @@ class Model:
             self._feed[self._image][:1] = tensor
         return self._feed, geometry
 
-    def warmup(self) -> None:
-        """Run once on a grey image, so that the first real one is not the slow one."""
-        self.raw(interfaces.grey_feed(self.interface.inputs, self._size()))
+    def warmup(self, shape: Sequence[int] | None = None) -> None:
+        """Run once on a grey image, so that the first real one is not the slow one.
+
+        Args:
+            shape: of the image input, where the model leaves it free: many providers compile for each anew.
+        """
+        feed = interfaces.grey_feed(self.interface.inputs, self._size())
+        if shape is not None:
+            if self._image is None:
+                raise UsageError(f"{self.path} takes no image: warmup(shape=...) has none to give")
+            grey = feed[self._image]
+            feed[self._image] = np.full(tuple(shape), grey.flat[0], grey.dtype)
+        self.raw(feed)
 
     def _one(self, name: str, image: NDArray[np.uint8], settings: Settings) -> Result:
         start = time.perf_counter()
