@@ -25,6 +25,13 @@ FORMATS = ("table", "json", "jsonl", "coco")
 @options.device_option
 @options.provider_options
 @click.option(
+    "--engine",
+    type=click.Choice(["onnxruntime", "opencv"]),
+    default="onnxruntime",
+    show_default=True,
+    help="What runs the model of a package; opencv needs no onnxruntime.",
+)
+@click.option(
     "--require-accelerator", is_flag=True, help="Fail where the CPU runs what an accelerator should (exit 5 or 3)."
 )
 @options.conf_option
@@ -41,6 +48,7 @@ def command(
     target: str | None,
     device: str,
     providers: list[tuple[str, dict[str, str]]] | None,
+    engine: Literal["onnxruntime", "opencv"],
     require_accelerator: bool,
     conf: float | None,
     iou: float | None,
@@ -63,7 +71,7 @@ def command(
         writable(save)
     form = "json" if as_json else form
     fallback: Literal["warn", "error"] = "error" if require_accelerator else "warn"
-    model = load(package, target=target, device=device, providers=providers, fallback=fallback, **said)
+    model = load(package, target=target, device=device, providers=providers, fallback=fallback, engine=engine, **said)
     output.say(model)
     if require_accelerator:
         model.require_accelerator()
@@ -128,7 +136,7 @@ def _data(results: Iterator[Result], model: Model, package: Path) -> dict[str, A
         "target": model.variant.name if model.variant else None,
         "provider": model.provider,
         "fallback": model.fallback,
-        "placement": model.placement.to_dict(model.provider),
+        "placement": placement.to_dict(model.provider) if (placement := model.placement) else None,
         "notices": list(model.notices),
         "results": [result.to_dict() for result in results],
     }

@@ -15,6 +15,7 @@ from edgekit.preprocessing import Preprocess
 from edgekit.runtime import interface as interfaces
 from edgekit.runtime import opening, selection, session
 from edgekit.runtime.devices import Device
+from edgekit.runtime.engines.opencv import OpenCvSession
 from edgekit.runtime.failures import DOCTOR, CompiledElsewhere
 from edgekit.runtime.hints import Hints
 from edgekit.runtime.model import Model
@@ -47,6 +48,7 @@ def load(
     session_options: Mapping[str, str] | Any = None,
     threads: int | None = None,
     fallback: Fallback = "warn",
+    engine: Literal["onnxruntime", "opencv"] = "onnxruntime",
     task: str | None = None,
     decoder: str | None = None,
     imgsz: int | tuple[int, int] | None = None,
@@ -64,6 +66,7 @@ def load(
         threads: of one operator; as many as this process may use if not given.
         fallback: where the target, the device or the provider that is asked for cannot be had: "warn" runs on the CPU
             and says so in `Model.fallback`, "error" raises.
+        engine: what runs a package's model. "opencv" is cv2.dnn on the CPU, and needs no onnxruntime.
         task, decoder, imgsz, names, preprocess: what a bare file does not say itself, as for `edgekit.package`. A
             package carries its own.
 
@@ -77,6 +80,8 @@ def load(
     if fallback not in ("warn", "error"):
         raise UsageError(f'fallback is "warn" or "error", not {fallback!r}')
     wish = Wish(target, Device.parse(device), providers, session_options, threads, fallback)
+    if engine == "opencv":
+        return _with_opencv(path, wish)
     hints = Hints.of(task=task, decoder=decoder, imgsz=imgsz, names=names, preprocess=preprocess)
     if not path.is_dir():
         return _bare(path, wish, hints)
@@ -181,6 +186,23 @@ def _session_options(variant: Variant, wish: Wish) -> Any:
     """The package's config entries, and over them the user's; a whole `SessionOptions` takes the place of both."""
     given = wish.session_options
     return {**variant.session_options, **(given or {})} if given is None or isinstance(given, Mapping) else given
+
+
+def _with_opencv(path: Path, wish: Wish) -> Model:
+    """The package's model on cv2.dnn. onnxruntime's devices and options mean nothing to it."""
+    if not path.is_dir():
+        raise UsageError(
+            f"{path}: OpenCV does not tell what a model file takes and gives, a package does",
+            hint=f"edgekit package {path} -t cpu",
+        )
+    if wish.providers is not None or wish.device.kind not in ("auto", "cpu") or wish.session_options:
+        raise UsageError("--engine opencv runs on the CPU and takes no provider, device or session option")
+    contents = manifest.read(path)
+    named = wish.target or manifest.GENERIC
+    variant = selection.named(contents, named) if wish.target or contents.variant(named) else contents.variants[0]
+    check_content(path, variant)
+    ready = OpenCvSession(variant.path(path), variant.interface)
+    return Model(ready, variant.interface, path=path, variant=variant)
 
 
 def check_content(package: Path, variant: Variant) -> None:

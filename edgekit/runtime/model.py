@@ -17,6 +17,8 @@ from edgekit.runtime import binding
 from edgekit.runtime import image as images
 from edgekit.runtime import interface as interfaces
 from edgekit.runtime.binding import Tensor
+from edgekit.runtime.engines import opencv
+from edgekit.runtime.engines.opencv import OpenCvSession
 from edgekit.runtime.failures import DOCTOR, explain_run
 from edgekit.runtime.opening import Opening, ProviderLike, of_user
 from edgekit.runtime.placement import Placement, profiled, recorded
@@ -85,12 +87,15 @@ class Model:
     @property
     def provider(self) -> str:
         """The one that is to do the work; `placement` says what it really does."""
-        return self.opening.provider
+        return opencv.NAME if isinstance(self.session, OpenCvSession) else self.opening.provider
 
     @property
-    def placement(self) -> Placement:
-        """Where each node runs: onnxruntime's own record, or one profiled run where it keeps none (before 1.24)."""
-        if self._placement is None:
+    def placement(self) -> Placement | None:
+        """Where each node runs: onnxruntime's own record, or one profiled run where it keeps none (before 1.24).
+
+        None with another engine than onnxruntime.
+        """
+        if self._placement is None and self.provider != opencv.NAME:
             feed = interfaces.grey_feed(self.interface.inputs, self._size())
             self._placement = recorded(self.session) or profiled(self.opening.session, feed)
         return self._placement
@@ -117,10 +122,11 @@ class Model:
             ProviderError: it is the CPU's.
             GateMissed: it takes less than that; the message names the nodes on the CPU.
         """
-        if self.provider == CPU:
+        if self.provider in (CPU, opencv.NAME):
             raise ProviderError(f"{self.path} runs on the CPU: no accelerator takes it here", hint=DOCTOR)
         made_for = self.variant if self.variant and self.variant.provider == self.provider else None
         least, total = (made_for.least_placement, made_for.weighted_nodes) if made_for else (None, 0)
+        assert self.placement is not None
         self.placement.require(self.provider, least, total)
 
     def settings(

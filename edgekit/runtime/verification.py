@@ -167,6 +167,7 @@ def _placement(model: Model) -> Iterator[Check]:
     if model.provider == CPU:
         return
     placed = model.placement
+    assert placed is not None  # another engine is never verified
     share = f"{model.provider} runs {placed.share(model.provider):.1%} of the nodes ({placed.how})"
     try:
         model.require_accelerator()

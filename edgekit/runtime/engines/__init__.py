@@ -1,0 +1,1 @@
+"""Other things than onnxruntime that run an ONNX model, in the place of its session."""
