@@ -51,7 +51,11 @@ def test_a_package_runs_and_gives_there_what_it_gave_here(board: Environment, ne
     assert verified.returncode == 0, verified.stdout + verified.stderr
     np.save(tmp_path / "image.npy", np.random.default_rng(5).integers(0, 256, (90, 120, 3), np.uint8))
     done = board.edgekit("run", newest, tmp_path / "image.npy", "--json", "--conf", "0")
-    assert json.loads(done.stdout)["results"][0]["detections"]
+    data = json.loads(done.stdout)
+    assert data["results"][0]["detections"]
+    here = board.python("-c", "import onnxruntime; print(onnxruntime.__version__)").stdout.strip()
+    how = "recorded" if selection.satisfies(here, ">=1.24") else "profiled"
+    assert (data["placement"]["share"], data["placement"]["how"]) == (1.0, how)
 
 
 IMAGES = {"1.17.1": "nxp-imx8mp@6.6.36", "1.22.0": "nxp-imx8mp@6.12", "1.24.3": "nxp-imx8mp@6.18.20"}
