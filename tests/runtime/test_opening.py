@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from edgekit import packaging
 from edgekit.errors import EdgekitError, ProviderError, UsageError
 from edgekit.runtime import load, opening, session_keys
 from edgekit.runtime.devices import NAMES, Device
@@ -112,6 +113,44 @@ def test_half_an_option_on_the_command_line_is_refused(edgekit: Any, arguments: 
 @pytest.fixture
 def package(toy_package: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(toy_package, tmp_path / "p"))
+
+
+ABSENT = {
+    "apple-coreml": "CoreMLExecutionProvider is not in this onnxruntime",
+    "nvidia-cuda": "CUDAExecutionProvider is not in this onnxruntime",
+    "amd-ryzenai": "VitisAIExecutionProvider is not in this onnxruntime",
+    "nxp-imx8mp": "VSINPUExecutionProvider is not in this onnxruntime",
+    "rocm-migraphx": "onnxruntime_ep_migraphx, which brings MIGraphXExecutionProvider, is not installed",
+}
+
+
+@pytest.fixture(scope="module")
+def for_all(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The demo model for accelerators that are not here."""
+    folder = tmp_path_factory.mktemp("all")
+    return packaging.package(SHAPES, list(ABSENT), output=folder / "p", precision="fp32").path
+
+
+@pytest.mark.parametrize("target", ABSENT)
+def test_an_accelerator_that_is_not_here_costs_a_sentence_or_the_run(edgekit: Any, for_all: Path, target: str) -> None:
+    reason = f"variant {target} cannot run here: {ABSENT[target]}"
+    fell_back = edgekit("run", for_all, SCENE, "--target", target, "--json")
+    data = json.loads(fell_back.stdout)
+    assert (fell_back.exit_code, data["provider"]) == (0, CPU)
+    assert data["fallback"].startswith(reason)
+    assert f"warning: {data['fallback']}: it runs on the CPU instead" in fell_back.stderr
+    refused = edgekit("run", for_all, SCENE, "--target", target, "--require-accelerator")
+    assert (refused.exit_code, refused.stdout) == (5, "")
+    assert refused.stderr.startswith(f"error: {reason}")
+    assert f"edgekit doctor {target}" in refused.stderr
+    assert edgekit("evaluate", for_all, ROOT, "--target", target).exit_code == 5  # measured is what was asked for
+
+
+def test_no_accelerator_at_all_names_each_that_was_passed_over(edgekit: Any, for_all: Path) -> None:
+    refused = edgekit("run", for_all, SCENE, "--require-accelerator")
+    assert refused.exit_code == 5
+    for reason in ABSENT.values():
+        assert reason in refused.stderr
 
 
 def edit(package: Path, variant: str, **values: Any) -> None:
