@@ -87,7 +87,6 @@ CITED: dict[Known, dict[str, set[str]]] = {
         | {"ORT_MIGRAPHX_MAX_DYNAMIC_BATCH", "ORT_MIGRAPHX_MLSS_USE_SPECIFIC_OPS"},
         "ROCm/AMDMIGraphX#5234": {"MIGRAPHX_DISABLE_WINOGRAD", "MIGRAPHX_SKIP_BENCHMARKING"},
     },
-    qnn.PLUGIN: {qnn.GUIDE: {"backend_path"}},
     directml.KNOWN: {
         directml.CODE: {"enable_dynamic_graph_fusion"},  # in the wheel 1.17.0, gone in 1.18.0
         directml.WHEEL: set(directml.SESSION),
