@@ -99,7 +99,7 @@ def _package(path: Path, wish: Wish) -> Model:
         variant = _model_for(contents, wish)
         check_content(path, variant)
         return _explicit(path, wish, _session_options(variant, wish), variant)
-    machine = Machine(opening.available(), session.onnxruntime().__version__)
+    machine = Machine(opening.available(contents), session.onnxruntime().__version__)
     choice = selection.choose(contents, machine, target=wish.target, device=wish.device)
     if choice.missed and wish.fallback == "error":
         raise ProviderError(choice.missed, hint=f"{DOCTOR} {wish.target}" if wish.target else DOCTOR)

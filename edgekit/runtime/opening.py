@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from edgekit.errors import UsageError
-from edgekit.manifest import Variant
+from edgekit.errors import EdgekitError, ProviderError, UsageError
+from edgekit.manifest import Manifest, Variant
 from edgekit.runtime import failures, placeholders, providers, session
 from edgekit.runtime.devices import PROVIDERS, Device
 from edgekit.runtime.plugins import Plugin
@@ -47,10 +47,10 @@ class Opening:
         )
 
 
-def available() -> tuple[str, ...]:
-    """The providers in this onnxruntime, and the Python modules of the plugins that are installed."""
-    modules = (table.plugin for table in TABLES if table.plugin and Plugin(table.plugin).installed)
-    return (*session.onnxruntime().get_available_providers(), *modules)
+def available(package: Manifest) -> tuple[str, ...]:
+    """The providers in this onnxruntime, and the Python modules of the package's plugins that are installed."""
+    modules = {v.plugin_module for v in package.variants if v.plugin_module.isidentifier()}
+    return (*session.onnxruntime().get_available_providers(), *(m for m in modules if Plugin(m).installed))
 
 
 def of_variant(package: Path, variant: Variant, index: int | None = None) -> Request:
@@ -59,7 +59,11 @@ def of_variant(package: Path, variant: Variant, index: int | None = None) -> Req
     Raises:
         ProviderError: it asks for what its provider does not know.
     """
-    providers.check(variant)
+    try:
+        providers.check(variant)
+    except ProviderError:
+        if not _as_installed(variant):
+            raise
     plugin = Plugin(variant.plugin_module, variant.preload) if variant.plugin_module else None
     options = variant.provider_options
     if plugin is not None and not plugin.installed and variant.built_in is not None:
@@ -67,6 +71,30 @@ def of_variant(package: Path, variant: Variant, index: int | None = None) -> Req
     values = {"package": str((package / variant.directory).resolve()), "model_stem": Path(variant.model_file).stem}
     hardware = variant.device if plugin else ""
     return Request(variant.provider, placeholders.fill(options, values), plugin, hardware, index)
+
+
+def _as_installed(variant: Variant) -> bool:
+    """Whether a profile on this machine asks for just what the variant does: whoever installed it trusts it.
+
+    So a third party's provider, which is in no table of ours, runs where its profile is.
+    """
+    try:
+        from edgekit import target
+
+        pin = variant.requirements.get("image")
+        profile = target.load(f"{variant.target}@{pin}" if pin else variant.target).in_precision(variant.precision)
+    except (ImportError, EdgekitError):  # a board without YAML, or without the profile
+        return False
+    asked, plugin = profile.provider, profile.provider.plugin
+    return (
+        asked.name == variant.provider
+        and (plugin.module if plugin else "") == variant.plugin_module
+        and set(variant.preload) <= set(plugin.preload if plugin else ())
+        and variant.provider_options.items() <= asked.options.items()
+        and variant.environment.items() <= profile.environment.items()
+        and variant.session_options.items() <= profile.session_options.items()
+        and (variant.built_in is None or (asked.built_in is not None and variant.built_in == asked.built_in.options))
+    )
 
 
 def over_variant(package: Path, variant: Variant, request: Request) -> Request:

@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from edgekit import packaging
+from edgekit import manifest, packaging
 from edgekit.errors import EdgekitError, ProviderError, UsageError
 from edgekit.runtime import load, opening, session_keys
 from edgekit.runtime.devices import NAMES, Device
@@ -206,3 +207,47 @@ def test_a_refused_variant_is_no_reason_to_fall_back(package: Path) -> None:
     edit(package, "cpu-x86_64", environment={"LD_PRELOAD": "evil.so"})
     with pytest.raises(EdgekitError, match="sets the environment variable LD_PRELOAD"):
         load(package)
+
+
+ACME = """
+name: acme-npu
+title: A board of somebody else's
+provider: {name: AcmeExecutionProvider, plugin: {module: acme_ep}, options: {power: low}}
+environment: {ACME_LOG: "0"}
+precision: {default: fp32, allowed: [fp32]}
+sources: {provider.options: Acme, environment: Acme, precision: Acme}
+"""
+
+
+@pytest.mark.parametrize(
+    ("change", "trusted"),
+    [
+        ({}, True),
+        ({"provider_options": {"power": "high"}}, False),
+        ({"provider_options": {"power": "low", "run": "evil.so"}}, False),
+        ({"environment": {"LD_PRELOAD": "evil.so"}}, False),
+        ({"plugin_module": "evil"}, False),
+        ({"preload": ("evil.so",)}, False),
+    ],
+)
+def test_a_provider_of_somebody_elses_is_trusted_as_its_installed_profile_has_it(
+    toy_package: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: dict[str, Any], trusted: bool
+) -> None:
+    variant = replace(
+        manifest.read(toy_package).variants[0],
+        target="acme-npu",
+        provider="AcmeExecutionProvider",
+        plugin_module="acme_ep",
+        provider_options={"power": "low"},
+        environment={"ACME_LOG": "0"},
+        session_options={},
+    )
+    with pytest.raises(ProviderError, match="which this edgekit does not know: refused"):
+        opening.of_variant(toy_package, variant)
+    (tmp_path / "acme-npu.yaml").write_text(ACME)
+    monkeypatch.setenv("EDGEKIT_TARGETS", str(tmp_path))
+    if trusted:
+        assert opening.of_variant(toy_package, variant).options == {"power": "low"}
+    else:
+        with pytest.raises(ProviderError, match="refused"):
+            opening.of_variant(toy_package, replace(variant, **change))
