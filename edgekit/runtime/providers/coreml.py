@@ -14,6 +14,7 @@ ON = ("0", "1")  # "1" is on, all else is off without a word
 KNOWN = Known(
     "CoreMLExecutionProvider",
     "onnxruntime",
+    install="on macOS: pip install onnxruntime",  # in its wheels for macOS: measured with 1.32.0
     options=(
         Option("ModelFormat", CODE, values=("NeuralNetwork", "MLProgram"), since="1.21"),
         Option("MLComputeUnits", CODE, values=("ALL", "CPUOnly", "CPUAndGPU", "CPUAndNeuralEngine"), since="1.21"),

@@ -3,4 +3,4 @@
 from edgekit.runtime.providers.known import Known
 
 NAME = "CPUExecutionProvider"
-KNOWN = Known(NAME, "onnxruntime")
+KNOWN = Known(NAME, "onnxruntime", install="pip install onnxruntime")

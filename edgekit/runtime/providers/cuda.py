@@ -9,6 +9,7 @@ WHEELS = "measured with onnxruntime-gpu 1.31.1: in its library"
 KNOWN = Known(
     "CUDAExecutionProvider",
     "onnxruntime",
+    install="pip install onnxruntime-gpu, in the place of onnxruntime",
     options=(
         *options(GUIDE, "device_id", "gpu_mem_limit"),
         Option("arena_extend_strategy", GUIDE, values=("kNextPowerOfTwo", "kSameAsRequested")),

@@ -13,6 +13,7 @@ SESSION = ("enable_graph_capture", "enable_graph_serialization", "enable_cpu_syn
 KNOWN = Known(
     "DmlExecutionProvider",
     "onnxruntime",
+    install="on Windows: pip install onnxruntime-directml, in the place of onnxruntime",
     options=(
         Option("device_id", CODE),
         Option("performance_preference", CODE, values=("default", "high_performance", "minimum_power")),

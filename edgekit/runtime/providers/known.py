@@ -36,6 +36,7 @@ class Known:
     environment: tuple[Option, ...] = ()
     plugin: str = ""  # the Python module that brings it; empty: built into onnxruntime
     preloads: tuple[str, ...] = ()  # shared libraries that may be loaded before it, in this order
+    install: str = ""  # what brings it: a line to type, or a sentence
     preload_dlls: bool = False  # whether onnxruntime.preload_dlls() finds libraries for it
 
 

@@ -17,6 +17,7 @@ LIBRARY = (
 BUILT_IN = Known(
     "MIGraphXExecutionProvider",
     "ROCm",
+    install="ROCm with its MIGraphX packages, for libmigraphx_c",
     options=(
         Option("device_id", GUIDE),
         Option("migraphx_fp16_enable", GUIDE, values=BOOLEAN),
@@ -62,6 +63,8 @@ PLUGIN = Known(
     "MIGraphXExecutionProvider",
     "onnxruntime-ep-migraphx",
     plugin="onnxruntime_ep_migraphx",
+    # the packages of these names on PyPI are empty: facts/toolchains, "Plugin execution providers"
+    install="ROCm, then onnxruntime-ep-migraphx and migraphx-libs from AMD's own index, not from PyPI",
     # neither is found by the plugin itself: ROCm/AMDMIGraphX#5235, ultralytics/nn/backends/onnx.py
     preloads=("libonnxruntime.so.1", "libmigraphx_c.so.3"),
     options=(

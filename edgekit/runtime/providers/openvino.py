@@ -15,6 +15,7 @@ DEVICE = "the device that the session is given"
 BUILT_IN = Known(
     "OpenVINOExecutionProvider",
     "onnxruntime",
+    install="pip install onnxruntime-openvino, in the place of onnxruntime",
     options=(
         *options(GUIDE, "device_type", "num_of_threads", "num_streams"),
         Option("cache_dir", GUIDE, path=True),
@@ -37,6 +38,7 @@ PLUGIN = Known(
     "OpenVINOExecutionProvider",
     "onnxruntime-ep-openvino",
     plugin="onnxruntime_ep_openvino",
+    install="pip install onnxruntime-ep-openvino",
     options=(
         Option("load_config", PLUGIN_MEASURED, path=True),  # JSON: {"CPU": {"CACHE_DIR": "${cache}"}}
         Option("reshape_input", PLUGIN_MEASURED),

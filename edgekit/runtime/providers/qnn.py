@@ -10,6 +10,7 @@ PLUGIN = Known(
     "QNNExecutionProvider",
     "onnxruntime-qnn",
     plugin="onnxruntime_qnn",
+    install="pip install onnxruntime-qnn",
     options=(
         Option("backend_path", GUIDE, path=True),  # libQnnHtp.so: the NPU, or its simulator
         Option("backend_type", WHEEL, values=("cpu", "gpu", "htp", "saver", "ir")),

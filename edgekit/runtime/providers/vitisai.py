@@ -13,6 +13,7 @@ NOTES_15 = "amd/ryzen-ai-documentation docs/relnotes.rst 1.5"
 KNOWN = Known(
     "VitisAIExecutionProvider",
     "Ryzen AI",
+    install="AMD's installer of the Ryzen AI Software brings it; it is not on PyPI",
     options=(
         Option("config_file", GUIDE, path=True),
         # VAIML: ultralytics/utils/export/xilinx.py

@@ -5,4 +5,9 @@ The provider has no options: onnxruntime/core/providers/vsinpu/vsinpu_provider_f
 
 from edgekit.runtime.providers.known import Known
 
-KNOWN = Known("VSINPUExecutionProvider", "onnxruntime")
+# facts/targets, "NXP": its recipe builds it in from 6.12 on; no wheel has it
+KNOWN = Known(
+    "VSINPUExecutionProvider",
+    "onnxruntime",
+    install="an NXP Linux image 6.12 or newer brings it; it is not on PyPI",
+)
