@@ -43,6 +43,10 @@ class ProviderError(EdgekitError):
     exit_code = 5
 
 
+class Refused(ProviderError):
+    """A package asks a provider for what it may not: no reason to run it in another way."""
+
+
 class DependencyError(EdgekitError):
     """A Python package that this step needs is not installed. `hint` is the line to type."""
 

@@ -9,11 +9,11 @@ from typing import Any, Literal
 
 from edgekit import manifest, modelfile
 from edgekit.cache import stamp
-from edgekit.errors import IntegrityError, ProviderError, UsageError
+from edgekit.errors import IntegrityError, ProviderError, Refused, UsageError
 from edgekit.manifest import Manifest, Variant
 from edgekit.preprocessing import Preprocess
 from edgekit.runtime import interface as interfaces
-from edgekit.runtime import opening, selection, session
+from edgekit.runtime import opening, selection, session, session_keys
 from edgekit.runtime.devices import Device
 from edgekit.runtime.engines.opencv import OpenCvSession
 from edgekit.runtime.failures import DOCTOR, CompiledElsewhere
@@ -153,10 +153,13 @@ def _explicit(path: Path, wish: Wish, options: Any, variant: Variant | None, hin
     cause = None
     try:
         requests = opening.of_user(wish.providers) if wish.providers is not None else opening.of_device(wish.device)
+        environment: Mapping[str, str] = {}
         if variant is not None and requests[0].provider == variant.provider:
             requests = (opening.over_variant(path, variant, requests[0]), *requests[1:])
-        opened = Opening(model, requests, options, variant.environment if variant else {}, wish.threads)
-        ready = _session(opened, wish)
+            environment = variant.environment
+        opened, ready = _opened(Opening(model, requests, options, environment, wish.threads), wish)
+    except Refused:
+        raise
     except ProviderError as e:
         if wish.fallback == "error" or (wish.providers is None and wish.device.kind in ("auto", "cpu")):
             raise
@@ -168,10 +171,10 @@ def _explicit(path: Path, wish: Wish, options: Any, variant: Variant | None, hin
     return Model(ready, found.interface, path=path, opening=opened, notices=found.guesses, fallback=cause)
 
 
-def _session(opened: Opening, wish: Wish) -> Any:
+def _opened(opened: Opening, wish: Wish) -> tuple[Opening, Any]:
     """The session; a model that holds a program of another provider is given to that one, unless it is said who."""
     try:
-        return opened.session()
+        return opened, opened.session()
     except CompiledElsewhere as e:
         if wish.providers is not None or wish.device.kind != "auto":
             raise
@@ -179,12 +182,14 @@ def _session(opened: Opening, wish: Wish) -> Any:
             requests = opening.of_user([e.provider])
         except ProviderError as missing:
             raise e from missing
-        return replace(opened, requests=requests).session()
+        opened = replace(opened, requests=requests)
+        return opened, opened.session()
 
 
 def _session_options(variant: Variant, wish: Wish) -> Any:
     """The package's config entries, and over them the user's; a whole `SessionOptions` takes the place of both."""
     given = wish.session_options
+    session_keys.check_portable(variant.session_options, variant.name)
     return {**variant.session_options, **(given or {})} if given is None or isinstance(given, Mapping) else given
 
 

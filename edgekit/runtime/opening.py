@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from edgekit.errors import EdgekitError, ProviderError, UsageError
+from edgekit.errors import EdgekitError, Refused, UsageError
 from edgekit.manifest import Manifest, Variant
 from edgekit.runtime import failures, placeholders, providers, session
 from edgekit.runtime.devices import PROVIDERS, Device
@@ -57,11 +57,11 @@ def of_variant(package: Path, variant: Variant, index: int | None = None) -> Req
     """What a variant asks for, its placeholders filled in.
 
     Raises:
-        ProviderError: it asks for what its provider does not know.
+        Refused: it asks for what its provider does not know.
     """
     try:
         providers.check(variant)
-    except ProviderError:
+    except Refused:
         if not _as_installed(variant):
             raise
     plugin = Plugin(variant.plugin_module, variant.preload) if variant.plugin_module else None

@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
-from edgekit.errors import ProviderError, UsageError
+from edgekit.errors import Refused, UsageError
 
 SPINNING = "session.intra_op.allow_spinning"
 RECORD_PLACEMENT = "session.record_ep_graph_assignment_info"  # from onnxruntime 1.24 on
@@ -69,8 +69,8 @@ def check_portable(keys: Iterable[str], variant: str) -> None:
     """Refuse what a package may not set.
 
     Raises:
-        ProviderError: the key is unknown, or reaches beyond the session.
+        Refused: the key is unknown, or reaches beyond the session.
     """
     for key in keys:
         if key not in PORTABLE:
-            raise ProviderError(f"variant {variant} sets the session option {key}, which no package may: refused")
+            raise Refused(f"variant {variant} sets the session option {key}, which no package may: refused")

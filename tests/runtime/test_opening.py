@@ -203,6 +203,23 @@ def test_an_option_is_filled_in_or_left_out(values: dict[str, str], name: str) -
         assert json.loads(filled["b"]) == {"d": 1}
 
 
+@pytest.mark.parametrize("said", [{}, {"providers": [CPU]}, {"target": "cpu", "providers": [CPU]}])
+def test_no_way_of_opening_lets_a_package_set_what_it_chose(package: Path, said: dict[str, Any]) -> None:
+    data = json.loads((package / "manifest.json").read_text())
+    for variant in data["components"]["model"]["variants"].values():
+        variant["executor_info"]["edgekit"]["environment"] = {"EDGEKIT_TEST_EVIL": "1"}
+    (package / "manifest.json").write_text(json.dumps(data))
+    with pytest.raises(ProviderError, match="refused"):
+        load(package, **said)
+    assert "EDGEKIT_TEST_EVIL" not in os.environ
+    for variant in data["components"]["model"]["variants"].values():
+        variant["executor_info"]["edgekit"]["environment"] = {}
+        variant["executor_info"]["ort"]["session_options"] = {"ep.context_file_path": "/tmp/x"}
+    (package / "manifest.json").write_text(json.dumps(data))
+    with pytest.raises(ProviderError, match="refused"):
+        load(package, **said)
+
+
 def test_a_refused_variant_is_no_reason_to_fall_back(package: Path) -> None:
     edit(package, "cpu-x86_64", environment={"LD_PRELOAD": "evil.so"})
     with pytest.raises(EdgekitError, match="sets the environment variable LD_PRELOAD"):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from edgekit.errors import ProviderError, UsageError
+from edgekit.errors import Refused, UsageError
 from edgekit.runtime.providers import coreml, cpu, cuda, directml, flaw, migraphx, openvino, qnn, vitisai, vsinpu
 from edgekit.runtime.providers.flaw import Flaw
 from edgekit.runtime.providers.known import NEVER, Known, Option
@@ -86,13 +86,13 @@ def check(variant: Variant) -> None:
     """Refuse a variant that names what its provider does not know, or a place outside the package and the cache.
 
     Raises:
-        ProviderError: the provider, its module, an option, a variable or a library is unknown, or a path strays.
+        Refused: the provider, its module, an option, a variable or a library is unknown, or a path strays.
     """
     module, preload = variant.plugin_module, variant.preload
     table = known(variant.provider, module)
     if table is None:
         origin = f"{variant.provider} from {module}" if module else variant.provider
-        raise ProviderError(f"variant {variant.name} wants {origin}, which this edgekit does not know: refused")
+        raise Refused(f"variant {variant.name} wants {origin}, which this edgekit does not know: refused")
     built_in = known(variant.provider)
     for kind, given, allowed in (
         ("option", variant.provider_options, table.options),
@@ -102,16 +102,12 @@ def check(variant: Variant) -> None:
         usable = {o.name: o for o in allowed if o.until != NEVER}
         for name, value in given.items():
             if name not in usable:
-                raise ProviderError(
+                raise Refused(
                     f"variant {variant.name} sets the {kind} {name}, which {variant.provider} does not know: refused"
                 )
             if usable[name].path and strays(value):
-                raise ProviderError(
-                    f"variant {variant.name} sets the {kind} {name} to a place outside the package: refused"
-                )
+                raise Refused(f"variant {variant.name} sets the {kind} {name} to a place outside the package: refused")
     check_portable(variant.session_options, variant.name)
     for library in preload:
         if library not in table.preloads:
-            raise ProviderError(
-                f"variant {variant.name} loads {library}, which {variant.provider} does not need: refused"
-            )
+            raise Refused(f"variant {variant.name} loads {library}, which {variant.provider} does not need: refused")
