@@ -106,11 +106,14 @@ def missing_library(text: str) -> str | None:
 
 
 def message(failure: Exception) -> str:
-    """What onnxruntime says behind its error code and the names of its functions."""
-    text = " ".join(str(failure).split())
-    text = re.sub(r"^\[ONNXRuntimeError\] : \d+ : \w+ : ", "", text)
-    text = re.sub(r"^Load model from .*? failed:|Fatal error: ", "", text)
-    return re.sub(r"^\S+\.(?:h|cc|cpp):\d+ .*?\)(?: const)? (?=[A-Z])", "", text).strip()
+    """What onnxruntime says behind its error codes and the names of its functions, which may be there twice."""
+    text, before = " ".join(str(failure).split()), ""
+    while text != before:
+        before = text
+        text = re.sub(r"^\[ONNXRuntimeError\] : \d+ : \w+ : ", "", text)
+        text = re.sub(r"^Load model from .*? failed:|^Fatal error: ", "", text)
+        text = re.sub(r"^\S+\.(?:h|cc|cpp):\d+ .*?\)(?: const)? (?=[A-Z\[])", "", text).strip()
+    return text
 
 
 def _too_new(text: str) -> str | None:
