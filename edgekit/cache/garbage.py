@@ -22,6 +22,7 @@ def find(layout: Layout) -> list[Path]:
     dead = [lease.path for taken in leases.taken(layout.root).values() for lease in taken if not lease.alive]
     trash = [layout.trash / name for name in files.names(layout.trash)]
     halves = [p for p in layout.root.glob("programs/*/*/.new-*") if p.parent.name not in busy]
+    halves += layout.root.glob(".new-*")
     return [*trash, *_unfinished(layout, busy), *halves, *dead]
 
 

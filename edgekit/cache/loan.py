@@ -44,7 +44,7 @@ class Loan:
         self._lock = lock  # held while compiling
         self._original = original  # of a copy
         self._seen: Mapping[str, files.Stamp] = files.stamps(entry.data)
-        self._mutex = threading.Lock()
+        self._mutex = threading.RLock()  # a session may be closed in the midst of an update, by the garbage collector
         self._closed = False
         self._pid = os.getpid()
 
@@ -93,7 +93,7 @@ class Loan:
 
         A cache that fails here costs what was added, nothing else.
         """
-        with suppress(OSError):
+        with self._mutex, suppress(OSError):
             if self._closed or not self._leases or not self.written_to:
                 return
             if self.entry.state == "filling":
