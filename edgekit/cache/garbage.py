@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 from edgekit.cache import entry as entry_
-from edgekit.cache import files, leases, recency
+from edgekit.cache import eviction, files, leases, recency
 from edgekit.cache.layout import Layout
 from edgekit.cache.locks import Lock
 
@@ -18,12 +20,15 @@ def at_a_glance(layout: Layout) -> bool:
 
 def find(layout: Layout) -> list[Path]:
     """The trash, entries that nobody fills any more, halves of files, leases of the dead."""
-    busy = leases.busy(layout.root)
-    dead = [lease.path for taken in leases.taken(layout.root).values() for lease in taken if not lease.alive]
+    # leases are read last: whoever makes an entry has taken its lease before
     trash = [layout.trash / name for name in files.names(layout.trash)]
-    halves = [p for p in layout.root.glob("programs/*/*/.new-*") if p.parent.name not in busy]
-    halves += layout.root.glob(".new-*")
-    return [*trash, *_unfinished(layout, busy), *halves, *dead]
+    folders, halves = sorted(layout.folders()), list(layout.root.glob("programs/*/*/.new-*"))
+    own = list(layout.root.glob(".new-*"))
+    taken = leases.taken(layout.root)
+    dead = [lease.path for found in taken.values() for lease in found if not lease.alive]
+    busy = {name for name, found in taken.items() if any(lease.alive for lease in found)}
+    unfinished = _unfinished(folder for folder in folders if folder.name not in busy)
+    return [*trash, *unfinished, *(p for p in halves if p.parent.name not in busy), *own, *dead]
 
 
 def sweep(layout: Layout) -> int:
@@ -33,7 +38,8 @@ def sweep(layout: Layout) -> int:
         for path in find(layout):
             freed += files.size(path)
             if path.parent.parent == layout.programs:
-                layout.discard(path)
+                with suppress(OSError):
+                    eviction.evict(layout, path)
             else:
                 files.remove(path)
         names = {path.name for path in layout.folders()}
@@ -42,14 +48,12 @@ def sweep(layout: Layout) -> int:
     return freed
 
 
-def _unfinished(layout: Layout, busy: set[str]) -> list[Path]:
+def _unfinished(folders: Iterable[Path]) -> list[Path]:
     found, kept = [], set()
-    for path in sorted(layout.folders()):
-        if path.name in busy:
-            continue
+    for path in folders:
         entry = entry_.read(path)
         # of two processes that compiled the same at once, one entry is enough
-        if entry is None or entry.state != "ready" or entry.key.digest in kept:
+        if entry is None or entry.state != "ready" or entry.key.digest in kept or eviction.broken_off(path):
             found.append(path)
         else:
             kept.add(entry.key.digest)

@@ -1,4 +1,4 @@
-"""Where things are below the root, and how they leave it. Nothing that is not an entry of ours is ever touched.
+"""Where things are below the root. Nothing that is not an entry of ours is ever touched.
 
     ROOT/programs/PROVIDER/DIGEST-NUMBER/   an entry: entry.json, data/
     ROOT/leases/                            who uses which entry
@@ -13,12 +13,12 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
 from edgekit.cache import entry as entry_
-from edgekit.cache import files, locks, steps
+from edgekit.cache import files, locks
 from edgekit.cache.entry import Entry
 from edgekit.cache.key import CacheKey
 
@@ -72,27 +72,3 @@ class Layout:
         named = sorted(name for name in files.names(folder) if name.startswith(f"{key.digest}-"))
         found = (entry_.read(folder / name) for name in named)
         return [entry for entry in found if entry is not None and entry.state == "ready" and entry.key == key]
-
-    def to_trash(self, path: Path) -> Path:
-        """Rename an entry out of sight, in one step.
-
-        Raises:
-            OSError: it is not there, or the store cannot be written.
-        """
-        trashed = self.trash / f"{path.name}.{uuid.uuid4().hex[:8]}"
-        trashed.parent.mkdir(parents=True, exist_ok=True)
-        path.rename(trashed)
-        steps.reach("evict: renamed")
-        return trashed
-
-    def unlink(self, trashed: Path) -> None:
-        """Delete what is in the trash."""
-        files.remove(trashed / entry_.FILE)
-        steps.reach("evict: half deleted")
-        files.remove(trashed)
-        steps.reach("evict: deleted")
-
-    def discard(self, path: Path) -> None:
-        """Remove what is damaged or unfinished; a store that cannot be written keeps it."""
-        with suppress(OSError):
-            self.unlink(self.to_trash(path))

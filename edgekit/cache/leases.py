@@ -75,6 +75,12 @@ def taken(root: Path) -> Mapping[str, list[Lease]]:
     return found
 
 
+def held(root: Path, entry: str, mine: Lease | None = None) -> bool:
+    """Whether a session that lives has a lease on an entry, apart from mine."""
+    found = taken(root).get(entry, [])
+    return any(lease.alive for lease in found if mine is None or lease.path != mine.path)
+
+
 def busy(root: Path) -> set[str]:
     """The entries that sessions use now."""
     return {entry for entry, found in taken(root).items() if any(lease.alive for lease in found)}

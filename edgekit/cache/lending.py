@@ -6,8 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from edgekit.cache import entry as entry_
-from edgekit.cache import files, garbage, leases, limits, recency, steps
+from edgekit.cache import eviction, files, garbage, leases, limits, recency, steps
 from edgekit.cache.entry import Entry, State
 from edgekit.cache.key import CacheKey
 from edgekit.cache.leases import Lease
@@ -36,15 +35,17 @@ def borrow(cache: CompileCache, key: CacheKey, label: str, notify: Notify) -> Lo
 def _found(cache: CompileCache, key: CacheKey, damage: list[str]) -> Loan | None:
     for entry in cache.layout.ready(key):
         lease = _lease(cache, entry)
+        going = eviction.begun(entry.path)
         wrong = files.damage(entry.data, entry.files)
         steps.reach("hit: checked")
-        if lease is not None and not (entry.path / entry_.FILE).exists():
-            lease.drop()  # evicted just now
+        if lease is not None and (going or not entry.path.exists()):
+            lease.drop()
         elif wrong:
             damage.append(f"what was kept is damaged: {wrong}")
-            cache.layout.discard(entry.path)
             if lease is not None:
                 lease.drop()
+            with suppress(OSError):  # a session that has it may be writing there just now: then it stays
+                eviction.evict(cache.layout, entry.path)
         else:
             recency.note(cache.root, entry.name)
             return _alone_or_copied(cache, entry, lease)
@@ -64,7 +65,7 @@ def _lease(cache: CompileCache, entry: Entry) -> Lease | None:
 def _alone_or_copied(cache: CompileCache, entry: Entry, lease: Lease | None) -> Loan:
     if lease is None:
         return Loan(cache, entry)
-    if not cache.others_use(entry, lease):
+    if not leases.held(cache.root, entry.name, lease):
         for name in set(files.listed(entry.data)) - set(entry.files):
             files.remove(entry.data / name)  # half written by a session that crashed
         return Loan(cache, entry, leases=(lease,))

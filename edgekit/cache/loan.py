@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from edgekit.cache import files, recency, steps
+from edgekit.cache import eviction, files, recency, steps
 from edgekit.cache.entry import Entry, read
 from edgekit.cache.leases import Lease
 from edgekit.cache.locks import Lock
@@ -106,7 +106,7 @@ class Loan:
         self._closed = True
         self._release()
         if self.entry.state != "ready":
-            self._cache.layout.discard(self.entry.path)
+            eviction.discard(self._cache.layout, self.entry.path)
         self._drop()
 
     def close(self) -> None:
@@ -122,7 +122,7 @@ class Loan:
                 self._add()
         self._release()
         if self.entry.state != "ready":
-            self._cache.layout.discard(self.entry.path)
+            eviction.discard(self._cache.layout, self.entry.path)
         self._drop()
         self._enforce()
 

@@ -53,23 +53,20 @@ def surplus(held: Iterable[Held], max_entries: int | None, max_bytes: int | None
         max_bytes: for all together.
     """
     ordered = least_recent(held)
-    going: list[Held] = []
+    going: set[str] = set()
     if max_entries is not None:
         for provider in {h.entry.key.provider for h in ordered}:
             theirs = [h for h in ordered if h.entry.key.provider == provider]
-            going += _first(theirs, len(theirs) - max_entries)
+            going |= _first(theirs, len(theirs) - max_entries)
+    left = sum(h.entry.size for h in ordered if h.entry.name not in going)
     if max_bytes is not None:
-        left = sum(h.entry.size for h in ordered if h not in going)
         for h in ordered:
-            if left <= max_bytes:
-                break
-            if h not in going and not h.in_use:
-                going.append(h)
+            if left > max_bytes and h.entry.name not in going and not h.in_use:
+                going.add(h.entry.name)
                 left -= h.entry.size
-        if left > max_bytes:
-            return least_recent(going), [h for h in ordered if h.in_use]
-    return least_recent(going), []
+    too_much = max_bytes is not None and left > max_bytes
+    return [h for h in ordered if h.entry.name in going], [h for h in ordered if h.in_use and too_much]
 
 
-def _first(ordered: list[Held], count: int) -> list[Held]:
-    return [h for h in ordered if not h.in_use][: max(count, 0)]
+def _first(ordered: list[Held], count: int) -> set[str]:
+    return {h.entry.name for h in [h for h in ordered if not h.in_use][: max(count, 0)]}

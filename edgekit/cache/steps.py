@@ -22,6 +22,7 @@ STEPS = (
     "close: late files hashed",
     "close: late files recorded",
     "close: lease dropped",
+    "evict: marked",
     "evict: renamed",
     "evict: half deleted",
     "evict: deleted",

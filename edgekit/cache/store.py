@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from pathlib import Path
 
-from edgekit.cache import files, garbage, leases, lending, recency, stamp
+from edgekit.cache import eviction, files, garbage, leases, lending, recency, stamp
 from edgekit.cache.answer import Answer
 from edgekit.cache.entry import Entry
 from edgekit.cache.key import CacheKey
 from edgekit.cache.layout import Layout
-from edgekit.cache.leases import Lease
 from edgekit.cache.lending import Notify
 from edgekit.cache.limits import Limits
 from edgekit.cache.loan import Loan
@@ -136,23 +134,8 @@ class CompileCache:
         Raises:
             CacheError: the store cannot be written.
         """
-        with self.layout.lock():
-            if self.others_use(entry):
-                return False
-            try:
-                trashed = self.layout.to_trash(entry.path)
-            except FileNotFoundError:
-                return False
-            except OSError as e:
-                raise CacheError(f"{entry.path} cannot be removed: {e.strerror}") from e
-            if self.others_use(entry):  # taken in that very moment
-                with suppress(OSError):
-                    trashed.rename(entry.path)
-                    return False
-        self.layout.unlink(trashed)
-        return True
-
-    def others_use(self, entry: Entry, mine: Lease | None = None) -> bool:
-        """Whether a session that lives has a lease on an entry, apart from mine."""
-        found = leases.taken(self.root).get(entry.name, [])
-        return any(lease.alive for lease in found if mine is None or lease.path != mine.path)
+        try:
+            with self.layout.lock():
+                return eviction.evict(self.layout, entry.path)
+        except OSError as e:
+            raise CacheError(f"{entry.path} cannot be removed: {e.strerror}") from e

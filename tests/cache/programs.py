@@ -33,7 +33,7 @@ def kept(cache: CompileCache, key: CacheKey, size: int = 64) -> Loan:
     if not loan.hit:
         write(loan.folder, files(key, size))
         assert loan.commit(1.5)
-    assert read(loan.folder) == files(key, size)
+    assert files(key, size).items() <= read(loan.folder).items()
     return loan
 
 
