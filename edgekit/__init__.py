@@ -15,11 +15,13 @@ _NAMES = {
     "Model": "edgekit.runtime.model",
     "Result": "edgekit.runtime.result",
     "package": "edgekit.packaging",
+    "CompileCache": "edgekit.cache.store",
     "EdgekitError": "edgekit.errors",
 }
-__all__ = ["EdgekitError", "Model", "Result", "__version__", "load", "package"]
+__all__ = ["CompileCache", "EdgekitError", "Model", "Result", "__version__", "load", "package"]
 
 if TYPE_CHECKING:
+    from edgekit.cache.store import CompileCache
     from edgekit.errors import EdgekitError
     from edgekit.packaging import package
     from edgekit.runtime import load

@@ -47,6 +47,10 @@ class Refused(ProviderError):
     """A package asks a provider for what it may not: no reason to run it in another way."""
 
 
+class Frozen(ProviderError):
+    """It would have to be compiled on the device, which was forbidden: no reason to run it in another way."""
+
+
 class DependencyError(EdgekitError):
     """A Python package that this step needs is not installed. `hint` is the line to type."""
 

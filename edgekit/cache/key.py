@@ -24,7 +24,7 @@ class CacheKey:
     False
     """
 
-    model: str  # sha256 over the model file and its external data
+    model: str  # sha256 over the model file, with its input shapes, and its external data
     provider: str
     provider_version: str
     onnxruntime: str  # release and build
@@ -34,7 +34,6 @@ class CacheKey:
     provider_options: Pairs = ()  # `${cache}` unfilled; a file's content in place of its name
     session_options: Pairs = ()
     environment: Pairs = ()  # the variables that the provider reads, as far as they are set
-    shapes: Pairs = ()  # of the inputs, by name
 
     @property
     def digest(self) -> str:
@@ -46,7 +45,7 @@ class CacheKey:
 
         An option or a variable is a part of its own, such as `provider_options.device_type`.
         """
-        mine, theirs = self._flat(), other._flat()
+        mine, theirs = self.flat(), other.flat()
         names = sorted({*mine, *theirs}, key=lambda name: (name not in mine, name))
         pairs = {name: (mine.get(name, "-"), theirs.get(name, "-")) for name in names}
         return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
@@ -68,7 +67,8 @@ class CacheKey:
         read: dict[str, Any] = {name: v if isinstance(v, str) else _pairs(v) for name, v in values.items()}
         return cls(**read)
 
-    def _flat(self) -> dict[str, str]:
+    def flat(self) -> dict[str, str]:
+        """Part by part, as `differences` names them."""
         flat: dict[str, str] = {}
         for f in fields(self):
             value = getattr(self, f.name)

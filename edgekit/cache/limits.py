@@ -38,6 +38,11 @@ def enabled() -> bool:
     return os.environ.get("EDGEKIT_CACHE", "").lower() not in OFF
 
 
+def frozen() -> bool:
+    """Whether nothing may be compiled here: EDGEKIT_FROZEN=1."""
+    return os.environ.get("EDGEKIT_FROZEN", "").lower() not in ("", *OFF)
+
+
 def longest_wait() -> float:
     """Seconds to wait for another process that compiles the same: EDGEKIT_CACHE_WAIT, else 600.
 

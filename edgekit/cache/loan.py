@@ -63,6 +63,26 @@ class Loan:
         """Whether the provider has written there since: after a hit, that it did not take what it found."""
         return files.stamps(self.folder) != self._seen
 
+    @property
+    def read_only(self) -> bool:
+        """Whether the store cannot be written."""
+        return not self._leases
+
+    def take_over(self, entry: Entry) -> None:
+        """Fill an empty loan with the files of an entry of another store; it is a hit then.
+
+        Raises:
+            OSError: they cannot be copied; nothing is kept.
+        """
+        try:
+            files.link(entry.data, self.folder, entry.files)
+        except OSError:
+            files.remove(self.folder)
+            self.folder.mkdir(exist_ok=True)
+            raise
+        if self.commit(entry.seconds):
+            self.reason = None
+
     def commit(self, seconds: float | None = None) -> bool:
         """Make what the provider has written ready for others.
 

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import json
+import mmap
 import os
+import re
 import tempfile
 from contextlib import suppress
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from edgekit import manifest
+
+# StringStringEntryProto of onnx.proto: field 1 is the key, field 2 the value, behind its length of one byte or two
+LOCATION = re.compile(rb"\n\x08location\x12([\x01-\x7f]|[\x80-\xff][\x01-\x7f])", re.DOTALL)
 
 
 def root() -> Path:
@@ -23,23 +29,50 @@ def root() -> Path:
     return Path(platformdirs.user_cache_dir("edgekit"))
 
 
+@dataclass(frozen=True)
+class Stamp:
+    """What a file held when it was last read."""
+
+    sha256: str
+    external: tuple[str, ...] = ()  # the names of files beside it that hold its weights, if it is a model
+
+
 def sha256(path: Path) -> str:
+    """The digest of a file; see `of`."""
+    return of(path).sha256
+
+
+def of(path: Path) -> Stamp:
     """The digest of a file, from its stamp where (path, size, mtime, ctime, inode) are those that were hashed.
 
     A stamp that cannot be read or written costs the time to hash, nothing else.
     """
     real = path.resolve()
-    stamp = root() / "stamps" / f"{hashlib.sha256(str(real).encode()).hexdigest()[:32]}.json"
+    file = root() / "stamps" / f"{hashlib.sha256(str(real).encode()).hexdigest()[:32]}.json"
     identity = _identity(real)
     with suppress(OSError, ValueError, TypeError, KeyError):
-        known = json.loads(stamp.read_text(encoding="utf-8"))
+        known = json.loads(file.read_text(encoding="utf-8"))
         if known["identity"] == identity:
-            return str(known["sha256"])
-    digest = manifest.sha256(real)
+            return Stamp(str(known["sha256"]), tuple(str(name) for name in known["external"]))
+    stamp = Stamp(manifest.sha256(real), _external(real))
     if _identity(real) == identity:  # it did not change while it was read
         with suppress(OSError):
-            _write(stamp, json.dumps({"identity": identity, "sha256": digest}))
-    return digest
+            _write(file, json.dumps({"identity": identity, **asdict(stamp)}))
+    return stamp
+
+
+def _external(path: Path) -> tuple[str, ...]:
+    """The names behind `location` in the tensors of an ONNX file, without its schema: a few too many do no harm."""
+    if path.suffix != ".onnx" or not path.stat().st_size:
+        return ()
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        found = {content[m.end() : m.end() + _length(m[1])] for m in LOCATION.finditer(content)}
+    names = (name.decode(errors="replace") for name in found)
+    return tuple(sorted(name for name in names if name.isprintable()))
+
+
+def _length(varint: bytes) -> int:
+    return varint[0] if len(varint) == 1 else (varint[0] & 0x7F) | varint[1] << 7
 
 
 def _identity(path: Path) -> list[str | int]:

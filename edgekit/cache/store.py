@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from edgekit.cache import eviction, files, garbage, leases, lending, recency, stamp
@@ -68,6 +69,18 @@ class CompileCache:
             return answer
         differences, nearest = min(near, key=lambda n: ("model" in n[0], len(n[0])))
         return Answer(key, nearest=nearest, differences=differences)
+
+    def add(self, entry: Entry) -> Entry:
+        """Copy an entry of another store into this one.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        copy = replace(entry, path=self.layout.new(entry.key))
+        copy.data.mkdir(parents=True)
+        files.link(entry.data, copy.data, entry.files)
+        copy.write()
+        return copy
 
     def entries(self) -> list[Entry]:
         """All that are ready."""

@@ -24,6 +24,7 @@ COMMANDS = {
     "verify": "Check that a package is intact and gives here what it gave when it was made.",
     "evaluate": "Measure a package on labelled images.",
     "compare": "Compare two models or packages: accuracy, agreement, size, latency.",
+    "cache": "List, check and remove what is compiled, or compile it ahead of time.",
     "doctor": "Say what this machine can run, and what it lacks.",
     "targets": "List, show and validate target profiles.",
 }

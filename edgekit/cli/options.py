@@ -58,6 +58,9 @@ iou_option = click.option(
 max_det_option = click.option("--max-det", type=click.IntRange(1), help="Most detections per image.")
 
 
+frozen_option = click.option(
+    "--frozen", is_flag=True, help="Never compile here: fail (exit 5) where the cache does not hold it."
+)
 device_option = click.option(
     "--device", default="auto", show_default=True, help="auto, cpu, cuda[:n], mps, dml, npu or rocm[:n]."
 )

@@ -61,6 +61,19 @@ def error(message: str, hint: str | None) -> None:
         click.echo(f"  try: {hint}", err=True)
 
 
+def size(count: int) -> str:
+    """Bytes for a person, in powers of 1024, as the limits of the cache are given.
+
+    >>> size(0), size(1536), size(10 << 30)
+    ('0 B', '1.5 KiB', '10.0 GiB')
+    """
+    value, units = float(count), iter(("B", "KiB", "MiB", "GiB", "TiB"))
+    unit = next(units)
+    while value >= 1024 and unit != "TiB":
+        value, unit = value / 1024, next(units)
+    return f"{count} B" if unit == "B" else f"{value:.1f} {unit}"
+
+
 def table(headers: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     """Columns of text, two spaces apart; columns of numbers are aligned to the right."""
     cells = [[str(c) for c in row] for row in rows]

@@ -34,6 +34,7 @@ FORMATS = ("table", "json", "jsonl", "coco")
 @click.option(
     "--require-accelerator", is_flag=True, help="Fail where the CPU runs what an accelerator should (exit 5 or 3)."
 )
+@options.frozen_option
 @options.conf_option
 @options.iou_option
 @options.max_det_option
@@ -50,6 +51,7 @@ def command(
     providers: list[tuple[str, dict[str, str]]] | None,
     engine: Literal["onnxruntime", "opencv"],
     require_accelerator: bool,
+    frozen: bool,
     conf: float | None,
     iou: float | None,
     max_det: int | None,
@@ -71,7 +73,8 @@ def command(
         writable(save)
     form = "json" if as_json else form
     fallback: Literal["warn", "error"] = "error" if require_accelerator else "warn"
-    model = load(package, target=target, device=device, providers=providers, fallback=fallback, engine=engine, **said)
+    where: dict[str, Any] = {"target": target, "device": device, "providers": providers, "engine": engine}
+    model = load(package, **where, fallback=fallback, frozen=frozen, **said)
     output.say(model)
     if require_accelerator:
         model.require_accelerator()
@@ -137,6 +140,7 @@ def _data(results: Iterator[Result], model: Model, package: Path) -> dict[str, A
         "provider": model.provider,
         "fallback": model.fallback,
         "placement": placement.to_dict(model.provider) if (placement := model.placement) else None,
+        "cache": model.cache.to_dict() if model.cache else None,
         "notices": list(model.notices),
         "results": [result.to_dict() for result in results],
     }

@@ -9,11 +9,12 @@ from typing import Any, Literal
 
 from edgekit import manifest, modelfile
 from edgekit.cache import stamp
-from edgekit.errors import IntegrityError, ProviderError, Refused, UsageError
+from edgekit.errors import Frozen, IntegrityError, ProviderError, Refused, UsageError
 from edgekit.manifest import Manifest, Variant
 from edgekit.preprocessing import Preprocess
 from edgekit.runtime import interface as interfaces
 from edgekit.runtime import opening, selection, session, session_keys
+from edgekit.runtime.caching import Opened
 from edgekit.runtime.devices import Device
 from edgekit.runtime.engines.opencv import OpenCvSession
 from edgekit.runtime.failures import DOCTOR, CompiledElsewhere
@@ -37,6 +38,7 @@ class Wish:
     session_options: Mapping[str, str] | Any = None
     threads: int | None = None
     fallback: Fallback = "warn"
+    frozen: bool = False
 
 
 def load(
@@ -49,6 +51,7 @@ def load(
     threads: int | None = None,
     fallback: Fallback = "warn",
     engine: Literal["onnxruntime", "opencv"] = "onnxruntime",
+    frozen: bool = False,
     task: str | None = None,
     decoder: str | None = None,
     imgsz: int | tuple[int, int] | None = None,
@@ -67,6 +70,7 @@ def load(
         fallback: where the target, the device or the provider that is asked for cannot be had: "warn" runs on the CPU
             and says so in `Model.fallback`, "error" raises.
         engine: what runs a package's model. "opencv" is cv2.dnn on the CPU, and needs no onnxruntime.
+        frozen: never compile here: what is not in the compile cache is an error. So does EDGEKIT_FROZEN=1.
         task, decoder, imgsz, names, preprocess: what a bare file does not say itself, as for `edgekit.package`. A
             package carries its own.
 
@@ -75,11 +79,12 @@ def load(
         ModelError: the file is no model that can be read, or leaves open how to decode it.
         PackageError, IntegrityError: the package is damaged or changed.
         ProviderError: nothing in it can run on this machine, or not where it was asked to.
+        Frozen: it would have to be compiled, and `frozen` forbids that.
     """
     path = Path(path)
     if fallback not in ("warn", "error"):
         raise UsageError(f'fallback is "warn" or "error", not {fallback!r}')
-    wish = Wish(target, Device.parse(device), providers, session_options, threads, fallback)
+    wish = Wish(target, Device.parse(device), providers, session_options, threads, fallback, frozen)
     if engine == "opencv":
         return _with_opencv(path, wish)
     hints = Hints.of(task=task, decoder=decoder, imgsz=imgsz, names=names, preprocess=preprocess)
@@ -105,13 +110,11 @@ def _package(path: Path, wish: Wish) -> Model:
         raise ProviderError(choice.missed, hint=f"{DOCTOR} {wish.target}" if wish.target else DOCTOR)
     causes = [choice.missed] if choice.missed else []
     for variant in choice.candidates:
-        request = opening.of_variant(path, variant, wish.device.index)
-        check_content(path, variant)
-        opened = Opening(
-            variant.path(path), (request,), _session_options(variant, wish), variant.environment, wish.threads
-        )
+        asked = _opening(path, variant, wish)
         try:
-            ready = opened.session()
+            ready = asked.open()
+        except (Refused, Frozen):
+            raise
         except ProviderError as e:
             if wish.fallback == "error" or variant is choice.candidates[-1]:
                 raise
@@ -119,15 +122,46 @@ def _package(path: Path, wish: Wish) -> Model:
             continue
         passed = [f"variant {n} passed over: {r}" for n, r in choice.passed_over if n != manifest.GENERIC]
         return Model(
-            ready,
+            ready.session,
             variant.interface,
             path=path,
-            opening=opened,
+            opening=asked,
             variant=variant,
             notices=[] if causes else passed,
             fallback="; ".join(causes) or None,
+            cache=ready.use,
         )
     raise AssertionError("a choice has a candidate")
+
+
+def plan(path: Path, *, target: str | None = None, device: str = "auto") -> Opening:
+    """What `load` would open first, without opening it.
+
+    Raises:
+        EdgekitError: as for `load`.
+    """
+    wish = Wish(target, Device.parse(device))
+    if not path.is_dir():
+        modelfile.check(path)
+        return Opening(path, opening.of_device(wish.device), label=path.name)
+    contents = manifest.read(path)
+    machine = Machine(opening.available(contents), session.onnxruntime().__version__)
+    return _opening(path, selection.choose(contents, machine, target=target, device=wish.device).candidates[0], wish)
+
+
+def _opening(path: Path, variant: Variant, wish: Wish) -> Opening:
+    request = opening.of_variant(path, variant, wish.device.index)
+    check_content(path, variant)
+    options = _session_options(variant, wish)
+    return Opening(
+        variant.path(path), (request,), options, variant.environment, wish.threads, wish.frozen, _label(path, variant)
+    )
+
+
+def _label(path: Path, variant: Variant | None) -> str:
+    """What the user calls a model."""
+    name = path.resolve().name
+    return name if variant is None or variant.name in name else f"{name} {variant.name}"
 
 
 def _bare(path: Path, wish: Wish, hints: Hints) -> Model:
@@ -157,24 +191,26 @@ def _explicit(path: Path, wish: Wish, options: Any, variant: Variant | None, hin
         if variant is not None and requests[0].provider == variant.provider:
             requests = (opening.over_variant(path, variant, requests[0]), *requests[1:])
             environment = variant.environment
-        opened, ready = _opened(Opening(model, requests, options, environment, wish.threads), wish)
-    except Refused:
+        label = _label(path, variant)
+        opened, ready = _opened(Opening(model, requests, options, environment, wish.threads, wish.frozen, label), wish)
+    except (Refused, Frozen):
         raise
     except ProviderError as e:
         if wish.fallback == "error" or (wish.providers is None and wish.device.kind in ("auto", "cpu")):
             raise
         cause, opened = str(e), Opening(model, (Request(),), options, {}, wish.threads)
-        ready = opened.session()
+        ready = opened.open()
+    given: dict[str, Any] = {"path": path, "opening": opened, "fallback": cause, "cache": ready.use}
     if variant is not None:
-        return Model(ready, variant.interface, path=path, opening=opened, variant=variant, fallback=cause)
-    found = interfaces.identify(ready, hints or Hints())
-    return Model(ready, found.interface, path=path, opening=opened, notices=found.guesses, fallback=cause)
+        return Model(ready.session, variant.interface, variant=variant, **given)
+    found = interfaces.identify(ready.session, hints or Hints())
+    return Model(ready.session, found.interface, notices=found.guesses, **given)
 
 
-def _opened(opened: Opening, wish: Wish) -> tuple[Opening, Any]:
+def _opened(opened: Opening, wish: Wish) -> tuple[Opening, Opened]:
     """The session; a model that holds a program of another provider is given to that one, unless it is said who."""
     try:
-        return opened, opened.session()
+        return opened, opened.open()
     except CompiledElsewhere as e:
         if wish.providers is not None or wish.device.kind != "auto":
             raise
@@ -183,7 +219,7 @@ def _opened(opened: Opening, wish: Wish) -> tuple[Opening, Any]:
         except ProviderError as missing:
             raise e from missing
         opened = replace(opened, requests=requests)
-        return opened, opened.session()
+        return opened, opened.open()
 
 
 def _session_options(variant: Variant, wish: Wish) -> Any:

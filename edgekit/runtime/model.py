@@ -17,6 +17,7 @@ from edgekit.runtime import binding
 from edgekit.runtime import image as images
 from edgekit.runtime import interface as interfaces
 from edgekit.runtime.binding import Tensor
+from edgekit.runtime.caching import Use
 from edgekit.runtime.engines import opencv
 from edgekit.runtime.engines.opencv import OpenCvSession
 from edgekit.runtime.failures import DOCTOR, explain_run
@@ -53,15 +54,19 @@ class Model:
         variant: Variant | None = None,
         notices: Iterable[str] = (),
         fallback: str | None = None,
+        cache: Use | None = None,
     ) -> None:
         self.session = session
         self.interface = interface
         self.path = path
         self.variant = variant
-        self.notices = tuple(notices)  # what was guessed or passed over, a sentence each
+        self.cache = cache  # what the compile cache did; none where the provider keeps nothing
+        kept = cache.notice if cache else None
+        self.notices = (*notices, *([kept] if kept else ()))  # what was guessed or passed over, a sentence each
         self.fallback = fallback  # why it runs on the CPU and not where it was to
         self.opening = opening or Opening(path)  # how to make the session again
         self._placement: Placement | None = None
+        self._ran = False
         self._transform = Transform(interface.preprocess) if interface.preprocess else None
         self._decoder = self._make_decoder()
         self._feed = self._make_feed()
@@ -111,8 +116,9 @@ class Model:
                 stays as it was.
         """
         opening = replace(self.opening, requests=of_user(providers))
-        self.session = opening.session()
-        self.opening, self._placement, self.fallback = opening, None, None
+        opened = opening.open()
+        self.session, self.cache = opened.session, opened.use
+        self.opening, self._placement, self.fallback, self._ran = opening, None, None, False
         return self
 
     def require_accelerator(self) -> None:
@@ -218,8 +224,13 @@ class Model:
         """
         try:
             if out or on_device or not binding.plain(feed):
-                return binding.run(self.session, feed, out=out, on_device=on_device)
-            return dict(zip(self._outputs, self.session.run(self._outputs, dict(feed)), strict=True))
+                outputs = binding.run(self.session, feed, out=out, on_device=on_device)
+            else:
+                outputs = dict(zip(self._outputs, self.session.run(self._outputs, dict(feed)), strict=True))
+            if not self._ran and self.cache is not None:
+                self.cache.update()  # some compile at the first run; a board is switched off, not closed
+            self._ran = True
+            return outputs
         except EdgekitError:
             raise
         except Exception as e:  # onnxruntime raises plain ones

@@ -8,9 +8,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from edgekit.cache import limits
 from edgekit.errors import EdgekitError, Refused, UsageError
 from edgekit.manifest import Manifest, Variant
-from edgekit.runtime import failures, placeholders, providers, session
+from edgekit.runtime import caching, failures, placeholders, providers, session
+from edgekit.runtime.caching import Opened
 from edgekit.runtime.devices import PROVIDERS, Device
 from edgekit.runtime.plugins import Plugin
 from edgekit.runtime.providers import CPU, TABLES
@@ -28,23 +30,44 @@ class Opening:
     session_options: Mapping[str, str] | Any = field(default_factory=dict)
     environment: Mapping[str, str] = field(default_factory=dict)  # for the provider; what the user has set stays
     threads: int | None = None
+    frozen: bool = False  # nothing may be compiled here
+    label: str = ""  # what the user calls the model
 
     @property
     def provider(self) -> str:
         """The one that is to do the work."""
         return self.requests[0].provider
 
-    def session(self, profile: Path | None = None) -> Any:
-        """Make the session.
+    @property
+    def forbids_compiling(self) -> bool:
+        """Whether nothing may be compiled here, as the caller or the environment says."""
+        return self.frozen or limits.frozen()
+
+    def open(self, profile: Path | None = None) -> Opened:
+        """Make the session, with what the compile cache holds for it.
 
         Args:
             profile: as for `session.create`.
+
+        Raises:
+            EdgekitError: as for `session.create`; or it would have to be compiled, and must not be.
         """
         for name, value in self.environment.items():
             os.environ.setdefault(name, value)
-        return session.create(
-            self.model, self.requests, session_options=self.session_options, threads=self.threads, profile=profile
-        )
+
+        def create(model: Path, requests: tuple[Request, ...], compiled: Path | None) -> Any:
+            if compiled is not None:
+                session.compile_to(compiled, model, requests, self.session_options, self.threads)
+                model = compiled
+            return session.create(
+                model, requests, session_options=self.session_options, threads=self.threads, profile=profile
+            )
+
+        return caching.with_cache(session.onnxruntime(), self, create)
+
+    def session(self, profile: Path | None = None) -> Any:
+        """The session alone; see `open`."""
+        return self.open(profile).session
 
 
 def available(package: Manifest) -> tuple[str, ...]:
@@ -68,7 +91,11 @@ def of_variant(package: Path, variant: Variant, index: int | None = None) -> Req
     options = variant.provider_options
     if plugin is not None and not plugin.installed and variant.built_in is not None:
         plugin, options = None, variant.built_in
-    values = {"package": str((package / variant.directory).resolve()), "model_stem": Path(variant.model_file).stem}
+    values = {
+        "package": str((package / variant.directory).resolve()),
+        "model_stem": Path(variant.model_file).stem,
+        "cache": "${cache}",  # known when the session is made
+    }
     hardware = variant.device if plugin else ""
     return Request(variant.provider, placeholders.fill(options, values), plugin, hardware, index)
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from edgekit.errors import DependencyError, UsageError
+from edgekit.errors import DependencyError, ProviderError, UsageError
 from edgekit.runtime import failures, plugins, session_keys
 from edgekit.runtime.providers import CPU, known
 from edgekit.runtime.request import Request
@@ -77,6 +77,27 @@ def create(
     return session
 
 
+def compile_to(
+    target: Path, model: Path, requests: Sequence[Request], session_options: Any = None, threads: int | None = None
+) -> None:
+    """Write a model whose nodes are the plugin's compiled programs (EPContext).
+
+    Raises:
+        ProviderError: the provider compiles nothing of it, or this onnxruntime cannot ask it to (before 1.24).
+    """
+    ort = onnxruntime()
+    if not hasattr(ort, "ModelCompiler"):
+        raise ProviderError(f"onnxruntime {ort.__version__} has no ModelCompiler")
+    options = _options(ort, session_options, "all", threads)
+    _arguments(ort, options, requests)
+    # without the flag, a model of which nothing is compiled is written as it was (facts: toolchains, "Failures")
+    flags = ort.OrtCompileApiFlags.ERROR_IF_NO_NODES_COMPILED
+    try:
+        ort.ModelCompiler(options, str(model), flags=flags).compile_to_file(str(target))
+    except Exception as e:  # onnxruntime raises plain ones
+        raise failures.explain(e, str(model), version=ort.__version__, provider=requests[0].provider) from e
+
+
 def usable_processors() -> int:
     """As many as the processors that this process may use: onnxruntime counts all, also in a container."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
@@ -90,9 +111,7 @@ def _options(ort: Any, given: Any, optimization: Optimization, threads: int | No
     options.log_severity_level = 4  # what fails is raised too, and said once; the rest is for the model's exporter
     options.intra_op_num_threads = threads or usable_processors()
     options.graph_optimization_level = _level(ort, optimization)
-    # spinning costs 36 to 48 % more CPU time (facts: toolchains, "Import and start-up")
-    ours = {session_keys.SPINNING: "0", session_keys.RECORD_PLACEMENT: "1"}
-    for key, value in {**ours, **(given or {})}.items():
+    for key, value in {**session_keys.DEFAULTS, **(given or {})}.items():
         options.add_session_config_entry(key, value)
     return options
 

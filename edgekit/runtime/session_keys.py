@@ -13,6 +13,8 @@ from edgekit.errors import Refused, UsageError
 
 SPINNING = "session.intra_op.allow_spinning"
 RECORD_PLACEMENT = "session.record_ep_graph_assignment_info"  # from onnxruntime 1.24 on
+# spinning costs 36 to 48 % more CPU time (facts: toolchains, "Import and start-up")
+DEFAULTS = {SPINNING: "0", RECORD_PLACEMENT: "1"}
 DISABLE_FALLBACK = "session.disable_cpu_ep_fallback"
 
 # what a package may set: none names a file, a device or another provider's option

@@ -19,7 +19,6 @@ KEY = CacheKey(
     provider_options=(("cache_dir", "${cache}"), ("precision", "fp16")),
     session_options=(("session.disable_prepacking", "1"),),
     environment=(("TEST_FAST_MATH", "1"),),
-    shapes=(("images", "1x3x640x640"),),
 )
 PARTS = [f.name for f in fields(CacheKey)]
 text = st.text(max_size=12)

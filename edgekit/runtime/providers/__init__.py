@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 from edgekit.errors import Refused, UsageError
 from edgekit.runtime.providers import coreml, cpu, cuda, directml, flaw, migraphx, openvino, qnn, vitisai, vsinpu
 from edgekit.runtime.providers.flaw import Flaw
-from edgekit.runtime.providers.known import NEVER, Known, Option
+from edgekit.runtime.providers.known import NEVER, Caching, Known, Option
 from edgekit.runtime.providers.place import strays
 from edgekit.runtime.session_keys import check_portable
 
 if TYPE_CHECKING:
     from edgekit.manifest import Variant
 
-__all__ = ["CPU", "TABLES", "Flaw", "Known", "Option", "check", "check_names", "flaws", "known"]
+__all__ = ["CPU", "TABLES", "Caching", "Flaw", "Known", "Option", "check", "check_names", "flaws", "known"]
 
 CPU = cpu.NAME
 TABLES: tuple[Known, ...] = (

@@ -5,7 +5,7 @@ Options by name came with onnxruntime 1.21: its macOS wheels up to 1.20.1 hold n
 An unknown name or value fails the session.
 """
 
-from edgekit.runtime.providers.known import Known, Option
+from edgekit.runtime.providers.known import Caching, Known, Option
 
 CODE = "microsoft/onnxruntime onnxruntime/core/providers/coreml/coreml_options.cc"
 GUIDE = "microsoft/onnxruntime docs/execution-providers/CoreML-ExecutionProvider.md, #22958"
@@ -15,6 +15,7 @@ KNOWN = Known(
     "CoreMLExecutionProvider",
     "onnxruntime",
     install="on macOS: pip install onnxruntime",  # in its wheels for macOS: measured with 1.32.0
+    caching=Caching(GUIDE, options={"ModelCacheDirectory": "${cache}"}),
     options=(
         Option("ModelFormat", CODE, values=("NeuralNetwork", "MLProgram"), since="1.21"),
         Option("MLComputeUnits", CODE, values=("ALL", "CPUOnly", "CPUAndGPU", "CPUAndNeuralEngine"), since="1.21"),

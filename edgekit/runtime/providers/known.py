@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
 
 # what onnxruntime's parser takes for a truth value: onnxruntime/core/common/parse_string.h
 BOOLEAN = ("0", "1", "false", "true", "False", "True")
@@ -27,6 +28,18 @@ class Option:
 
 
 @dataclass(frozen=True)
+class Caching:
+    """How a provider is given a folder for what it compiles."""
+
+    source: str
+    # directory: the provider keeps its programs in a folder. context: onnxruntime writes a model that holds them
+    kind: Literal["directory", "context"] = "directory"
+    options: Mapping[str, str] = field(default_factory=dict, hash=False)  # with `${cache}`, where a profile has none
+    environment: tuple[str, ...] = ()  # variables that win over the options
+    reads: tuple[str, ...] = ()  # how the names of variables begin that the provider, or what is below it, reads
+
+
+@dataclass(frozen=True)
 class Known:
     """All that a package or a profile may ask of a provider."""
 
@@ -38,6 +51,7 @@ class Known:
     preloads: tuple[str, ...] = ()  # shared libraries that may be loaded before it, in this order
     install: str = ""  # what brings it: a line to type, or a sentence
     preload_dlls: bool = False  # whether onnxruntime.preload_dlls() finds libraries for it
+    caching: Caching | None = None  # none: it compiles nothing, or keeps nothing
 
 
 def options(source: str, *names: str, values: tuple[str, ...] = (), path: bool = False) -> Iterator[Option]:

@@ -1,11 +1,12 @@
 """AMD GPUs through ROCm MIGraphX: built into onnxruntime up to ROCm 7.14, as a plugin with other names since."""
 
-from edgekit.runtime.providers.known import BOOLEAN, NEVER, Known, Option, options
+from edgekit.runtime.providers.known import BOOLEAN, NEVER, Caching, Known, Option, options
 
 GUIDE = "onnxruntime/onnxruntime-ep-amdgpu docs/MIGraphX-ExecutionProvider.md"
 OPTIONS = "onnxruntime/onnxruntime-ep-amdgpu src/migraphx/mgx_options.h"
 VARIABLES = "onnxruntime/onnxruntime-ep-amdgpu src/migraphx/mgx_ep.h"
 GONE = "removed in ROCm 6.4: microsoft/onnxruntime#25379"
+READS = ("ORT_MIGRAPHX_", "MIGRAPHX_", "HIP_", "HSA_", "ROCR_")
 COMPUTE_MODES = ("eager", "balanced", "maximum", "0", "50", "100")
 
 # what the MIGraphX library itself reads, below either form of the provider
@@ -18,6 +19,12 @@ BUILT_IN = Known(
     "MIGraphXExecutionProvider",
     "ROCm",
     install="ROCm with its MIGraphX packages, for libmigraphx_c",
+    caching=Caching(
+        GUIDE,
+        options={"migraphx_model_cache_dir": "${cache}"},
+        environment=("ORT_MIGRAPHX_MODEL_CACHE_PATH", "ORT_MIGRAPHX_CACHE_PATH"),
+        reads=READS,
+    ),
     options=(
         Option("device_id", GUIDE),
         Option("migraphx_fp16_enable", GUIDE, values=BOOLEAN),
@@ -67,6 +74,12 @@ PLUGIN = Known(
     install="ROCm, then onnxruntime-ep-migraphx and migraphx-libs from AMD's own index, not from PyPI",
     # neither is found by the plugin itself: ROCm/AMDMIGraphX#5235, ultralytics/nn/backends/onnx.py
     preloads=("libonnxruntime.so.1", "libmigraphx_c.so.3"),
+    caching=Caching(
+        "onnxruntime/onnxruntime-ep-amdgpu src/migraphx/mgx_ep.cc: the variable wins over cache_dir",
+        options={"cache_dir": "${cache}"},
+        environment=("ORT_MIGRAPHX_CACHE_DIR",),
+        reads=READS,
+    ),
     options=(
         *options(OPTIONS, "fp16_enable", "bf16_enable", "fp8_enable", "int8_enable", values=BOOLEAN),
         *options(OPTIONS, "int8_use_native_calibration_table", "exhaustive_tune", values=BOOLEAN),

@@ -3,19 +3,21 @@
 `since`: measured with the Linux wheels of onnxruntime-openvino 1.18.0 to 1.24.1, in whose library a name is or is not.
 """
 
-from edgekit.runtime.providers.known import NEVER, Known, Option, options
+from edgekit.runtime.providers.known import NEVER, Caching, Known, Option, options
 
 GUIDE = "microsoft/onnxruntime docs/execution-providers/OpenVINO-ExecutionProvider.md"
 WHEEL = "measured with onnxruntime-openvino 1.24.1: in its library"
 PLUGIN_MEASURED = "measured with onnxruntime-ep-openvino 1.8.1"
 IGNORED = f"{PLUGIN_MEASURED}: ignored with a warning"
 BOOLEAN = ("true", "false", "True", "False")
+READS = ("OV_", "OPENVINO_", "ORT_OPENVINO_")
 DEVICE = "the device that the session is given"
 
 BUILT_IN = Known(
     "OpenVINOExecutionProvider",
     "onnxruntime",
     install="pip install onnxruntime-openvino, in the place of onnxruntime",
+    caching=Caching(GUIDE, options={"cache_dir": "${cache}"}, reads=READS),
     options=(
         *options(GUIDE, "device_type", "num_of_threads", "num_streams"),
         Option("cache_dir", GUIDE, path=True),
@@ -39,6 +41,7 @@ PLUGIN = Known(
     "onnxruntime-ep-openvino",
     plugin="onnxruntime_ep_openvino",
     install="pip install onnxruntime-ep-openvino",
+    caching=Caching(PLUGIN_MEASURED, options={"load_config": '{"CPU": {"CACHE_DIR": "${cache}"}}'}, reads=READS),
     options=(
         Option("load_config", PLUGIN_MEASURED, path=True),  # JSON: {"CPU": {"CACHE_DIR": "${cache}"}}
         Option("reshape_input", PLUGIN_MEASURED),

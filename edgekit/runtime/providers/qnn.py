@@ -1,6 +1,6 @@
 """Qualcomm NPUs through QNN, a plugin. No target is made for it; its simulator runs small models on any x86-64 CPU."""
 
-from edgekit.runtime.providers.known import Known, Option, options
+from edgekit.runtime.providers.known import Caching, Known, Option, options
 
 GUIDE = "microsoft/onnxruntime docs/execution-providers/QNN-ExecutionProvider.md"
 WHEEL = "measured with onnxruntime-qnn 2.7.0: in its library"
@@ -11,6 +11,7 @@ PLUGIN = Known(
     "onnxruntime-qnn",
     plugin="onnxruntime_qnn",
     install="pip install onnxruntime-qnn",
+    caching=Caching("measured with onnxruntime-qnn 2.7.0 and ModelCompiler", kind="context", reads=("QNN_", "ADSP_")),
     options=(
         Option("backend_path", GUIDE, path=True),  # libQnnHtp.so: the NPU, or its simulator
         Option("backend_type", WHEEL, values=("cpu", "gpu", "htp", "saver", "ir")),

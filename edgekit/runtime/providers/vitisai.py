@@ -1,6 +1,6 @@
 """AMD NPUs through Vitis AI: Ryzen AI, Versal AI Edge."""
 
-from edgekit.runtime.providers.known import Known, Option, options
+from edgekit.runtime.providers.known import Caching, Known, Option, options
 
 GUIDE = "amd/RyzenAI-SW docs/develop/model-deployment.mdx, Vitis AI EP Options Reference Guide"
 REPORT = "amd/RyzenAI-SW docs/develop/model-deployment.mdx, Operator Assignment Report"
@@ -14,6 +14,11 @@ KNOWN = Known(
     "VitisAIExecutionProvider",
     "Ryzen AI",
     install="AMD's installer of the Ryzen AI Software brings it; it is not on PyPI",
+    caching=Caching(
+        f"{NOTES_14}; {GUIDE}: int8 is not kept with file I/O in memory",
+        options={"cache_dir": "${cache}", "cache_key": "model", "enable_cache_file_io_in_mem": "0"},
+        reads=("XLNX_", "VAIP_"),
+    ),
     options=(
         Option("config_file", GUIDE, path=True),
         # VAIML: ultralytics/utils/export/xilinx.py
