@@ -18,7 +18,7 @@ DATA = "data"
 SCHEMA = "edgekit.cache/1"
 NAME = re.compile(r"[0-9a-f]{32}-[0-9a-f]{8}")  # the key's digest, then what makes this folder the only one
 
-# filling: its session compiles. copy: links to a ready one's files, for a session that is not alone with it. Either is
+# filling: its session compiles. copy: of a ready one, for a session that is not alone with it. Either is
 # garbage without a living lease.
 State = Literal["filling", "copy", "ready"]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import shutil
 import stat
@@ -16,7 +15,6 @@ from edgekit.cache import steps
 from edgekit.manifest import FileRecord
 
 Stamp = tuple[int, int, int]  # size, mtime in ns, inode
-NO_LINKS = (errno.EPERM, errno.EXDEV, errno.EMLINK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EACCES)
 
 
 def names(folder: Path) -> list[str]:
@@ -102,16 +100,11 @@ def sync(path: Path) -> None:
             os.close(handle)
 
 
-def link(source: Path, target: Path, chosen: Iterable[str]) -> None:
-    """Give a folder the files of another one, without their bytes where the file system can."""
+def copy(source: Path, target: Path, chosen: Iterable[str]) -> None:
+    """Give a folder the files of another one. No links: providers were seen to write a file anew in its place."""
     for name in chosen:
         (target / name).parent.mkdir(parents=True, exist_ok=True)
-        try:
-            os.link(source / name, target / name)
-        except OSError as e:
-            if e.errno not in NO_LINKS:
-                raise
-            shutil.copy2(source / name, target / name)
+        shutil.copy2(source / name, target / name)
 
 
 def remove(path: Path) -> None:

@@ -48,7 +48,8 @@ def _found(cache: CompileCache, key: CacheKey, damage: list[str]) -> Loan | None
                 eviction.evict(cache.layout, entry.path)
         else:
             recency.note(cache.root, entry.name)
-            return _alone_or_copied(cache, entry, lease)
+            if loan := _alone_or_copied(cache, entry, lease):
+                return loan
     return None
 
 
@@ -62,20 +63,22 @@ def _lease(cache: CompileCache, entry: Entry) -> Lease | None:
     return lease
 
 
-def _alone_or_copied(cache: CompileCache, entry: Entry, lease: Lease | None) -> Loan:
+def _alone_or_copied(cache: CompileCache, entry: Entry, lease: Lease | None) -> Loan | None:
     if lease is None:
         return Loan(cache, entry)
     if not leases.held(cache.root, entry.name, lease):
         for name in set(files.listed(entry.data)) - set(entry.files):
             files.remove(entry.data / name)  # half written by a session that crashed
         return Loan(cache, entry, leases=(lease,))
-    try:
-        copy, own = _made(cache, entry.key, entry.label, "copy")
-        files.link(entry.data, copy.data, entry.files)
-    except OSError:  # full: what is there can still be read
-        return Loan(cache, entry, leases=(lease,))
-    steps.reach("copy: linked")
-    return Loan(cache, copy, leases=(own, lease), original=entry)
+    copy, own = _made(cache, entry.key, entry.label, "copy")
+    with suppress(OSError):
+        files.copy(entry.data, copy.data, entry.files)
+    loan = Loan(cache, copy, leases=(own, lease), original=entry)
+    steps.reach("copy: made")
+    if files.damage(copy.data, entry.files):  # the one that has the entry writes there just now, or the disk is full
+        loan.abandon()
+        return None
+    return loan
 
 
 def _awaited(cache: CompileCache, key: CacheKey, label: str, damage: list[str], notify: Notify) -> Loan:

@@ -24,7 +24,7 @@ class Loan:
     """One session's use of an entry.
 
     Whoever is alone with an entry works in its own folder, so that the path stays the same from start to start. Whoever
-    is not gets links to its files in a folder that nobody else writes to, since a provider may write while it runs.
+    is not gets a copy that nobody else writes to, since a provider may write while others read.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class Loan:
             OSError: they cannot be copied; nothing is kept.
         """
         try:
-            files.link(entry.data, self.folder, entry.files)
+            files.copy(entry.data, self.folder, entry.files)
         except OSError:
             files.remove(self.folder)
             self.folder.mkdir(exist_ok=True)
@@ -179,7 +179,7 @@ class Loan:
             if self._original is not None:
                 # what is there already is another session's: recorded, or still being written
                 recorded = {name: r for name, r in recorded.items() if not (entry.data / name).exists()}
-                files.link(self.folder, entry.data, recorded)
+                files.copy(self.folder, entry.data, recorded)
             replace(entry, files={**entry.files, **recorded}).write()
         steps.reach("close: late files recorded")
 

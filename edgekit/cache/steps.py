@@ -18,7 +18,7 @@ STEPS = (
     "fill: use noted",
     "hit: leased",
     "hit: checked",
-    "copy: linked",
+    "copy: made",
     "close: late files hashed",
     "close: late files recorded",
     "close: lease dropped",

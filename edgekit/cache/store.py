@@ -78,7 +78,7 @@ class CompileCache:
         """
         copy = replace(entry, path=self.layout.new(entry.key))
         copy.data.mkdir(parents=True)
-        files.link(entry.data, copy.data, entry.files)
+        files.copy(entry.data, copy.data, entry.files)
         copy.write()
         return copy
 

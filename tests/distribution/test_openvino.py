@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -39,9 +38,8 @@ MODELS = (
 
 
 @pytest.fixture(scope="module")
-def machine(environment: Callable[..., Environment]) -> Environment:
-    # the list of operators was measured with this release
-    return environment("", "onnxruntime==1.32.0", "onnxruntime-ep-openvino==1.8.1")
+def machine(openvino: Environment) -> Environment:
+    return openvino
 
 
 def predicted(model: onnx.ModelProto) -> Coverage:

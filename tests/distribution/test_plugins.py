@@ -27,8 +27,8 @@ SHAPES = ROOT / "examples" / "shapes"
 
 
 @pytest.fixture(scope="module")
-def machine(environment: Callable[..., Environment]) -> Environment:
-    return environment("vision", "onnxruntime==1.32.0", "onnxruntime-ep-openvino==1.8.1")
+def machine(openvino: Environment) -> Environment:
+    return openvino
 
 
 @pytest.fixture(scope="module")
