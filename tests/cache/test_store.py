@@ -314,3 +314,11 @@ def test_two_paths_to_one_store_are_one_store(cache: CompileCache, tmp_path: Pat
     loan = kept(other, KEY)
     assert loan.hit
     assert cache.evict(cache.entries()[0]) is False
+
+
+def test_no_entry_goes_while_a_copy_of_it_is_used(cache: CompileCache) -> None:
+    first, second = kept(cache, KEY), kept(cache, KEY)
+    first.close()
+    assert cache.evict(first.entry) is False
+    second.close()
+    assert cache.evict(first.entry) is True
