@@ -70,14 +70,12 @@ class Entry:
 
 
 def read(path: Path) -> Entry | None:
-    """The entry in a folder; None if there is none, or if its record is damaged or belongs to another key."""
+    """The entry in a folder; None if there is none, or if its record is damaged."""
     try:
-        data = json.loads((path / FILE).read_text(encoding="utf-8"))
+        data = json.loads((path / FILE).read_bytes())
         if data["schema"] != SCHEMA or data["state"] not in ("filling", "copy", "ready"):
             return None
         key = CacheKey.from_dict(data["key"])
-        if key.digest != path.name.partition("-")[0]:
-            return None
         recorded = {name: FileRecord(int(f["size"]), str(f["sha256"])) for name, f in data["files"].items()}
         if any(name.startswith("/") or ".." in name.split("/") for name in recorded):
             return None

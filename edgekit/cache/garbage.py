@@ -51,12 +51,13 @@ def sweep(layout: Layout) -> int:
 def _unfinished(folders: Iterable[Path]) -> list[Path]:
     found, kept = [], set()
     for path in folders:
-        entry = entry_.read(path)
+        entry, digest = entry_.read(path), path.name.partition("-")[0]
+        whole = entry is not None and entry.state == "ready" and entry.key.digest == digest
         # of two processes that compiled the same at once, one entry is enough
-        if entry is None or entry.state != "ready" or entry.key.digest in kept or eviction.broken_off(path):
+        if not whole or digest in kept or eviction.broken_off(path):
             found.append(path)
         else:
-            kept.add(entry.key.digest)
+            kept.add(digest)
     return found
 
 

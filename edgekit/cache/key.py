@@ -52,28 +52,30 @@ class CacheKey:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON. Pairs stay lists: a mapping could not tell apart a name that is given twice."""
-        return {f.name: _plain(getattr(self, f.name)) for f in fields(self)}
+        return {name: _plain(getattr(self, name)) for name in PARTS}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> CacheKey:
         """Read what `to_dict` gave.
 
         Raises:
-            ValueError, TypeError, KeyError: it did not.
+            ValueError, TypeError, AttributeError: it did not.
         """
-        values = {f.name: data[f.name] for f in fields(cls)}
-        if set(data) != set(values):
-            raise ValueError("the key has a part that this edgekit does not know")
-        read: dict[str, Any] = {name: v if isinstance(v, str) else _pairs(v) for name, v in values.items()}
+        if data.keys() != PARTS.keys():
+            raise ValueError("the key has other parts than this edgekit knows")
+        read: dict[str, Any] = {name: v if isinstance(v, str) else _pairs(v) for name, v in data.items()}
         return cls(**read)
 
     def flat(self) -> dict[str, str]:
         """Part by part, as `differences` names them."""
         flat: dict[str, str] = {}
-        for f in fields(self):
-            value = getattr(self, f.name)
-            flat |= {f.name: value} if isinstance(value, str) else {f"{f.name}.{name}": text for name, text in value}
+        for part in PARTS:
+            value = getattr(self, part)
+            flat |= {part: value} if isinstance(value, str) else {f"{part}.{name}": text for name, text in value}
         return flat
+
+
+PARTS = dict.fromkeys(f.name for f in fields(CacheKey))
 
 
 def _pairs(data: Any) -> Pairs:

@@ -56,10 +56,9 @@ class Layout:
 
     def folders(self) -> Iterator[Path]:
         """The folders of entries, whatever their state."""
-        for provider in files.names(self.programs):
-            for name in files.names(self.programs / provider):
-                if entry_.NAME.fullmatch(name):
-                    yield self.programs / provider / name
+        programs = self.programs
+        for folder in (programs / provider for provider in files.names(programs)):
+            yield from (folder / name for name in files.names(folder) if entry_.NAME.fullmatch(name))
 
     def entries(self) -> Iterator[Entry]:
         """All that are ready."""

@@ -51,7 +51,7 @@ def test_differences_name_the_option_that_changed() -> None:
 def test_a_record_without_a_part_of_the_key_is_no_key(part: str) -> None:
     data = KEY.to_dict()
     del data[part]
-    with pytest.raises(KeyError):
+    with pytest.raises(ValueError):
         CacheKey.from_dict(data)
     with pytest.raises(ValueError):
         CacheKey.from_dict({**KEY.to_dict(), "of the future": "x"})
