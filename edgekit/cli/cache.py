@@ -50,12 +50,14 @@ def list_entries(sort: str, filters: tuple[str, ...], quiet: bool, as_json: bool
             output.line(held.entry.name)
         return
     total = sum(h.entry.size for h in chosen)
-    limits = f"at most {cache.limits.entries} for each provider and {output.size(cache.limits.size)} in all"
-    text = f"{len(chosen)} entries, {output.size(total)} in {cache.root}; {limits}"
+    if as_json:
+        data = {"schema": SCHEMA, "root": str(cache.root), "bytes": total, "entries": [_data(h) for h in chosen]}
+        output.show(data, as_json=True, text="")
+        return
     if chosen:
-        text = f"{output.table(HEADERS, [_row(h) for h in chosen])}\n{text}"
-    data = {"schema": SCHEMA, "root": str(cache.root), "bytes": total, "entries": [_data(h) for h in chosen]}
-    output.show(data, as_json=as_json, text=text)
+        output.line(output.table(HEADERS, [_row(h) for h in chosen]))
+    limits = f"at most {cache.limits.entries} for each provider and {output.size(cache.limits.size)} in all"
+    output.line(f"{_count(len(chosen))}, {output.size(total)} in {cache.root}; {limits}")
 
 
 @command.command("rm")
@@ -210,9 +212,13 @@ def _carry_out(plan: Plan, dry_run: bool, as_json: bool) -> None:
     freed = plan.freed if dry_run else plan.execute()
     names = [entry.name for entry in plan.entries]
     lines = [f"{entry.name[:SHORT]}  {entry.label}  {output.size(entry.size)}" for entry in plan.entries]
-    lines.append(f"{'would free' if dry_run else 'freed'} {output.size(freed)} ({len(names)} entries)")
+    lines.append(f"{'would free' if dry_run else 'freed'} {output.size(freed)} ({_count(len(names))})")
     data = {"schema": SCHEMA, "dry_run": dry_run, "freed": freed, "entries": names}
     output.show(data, as_json=as_json, text="\n".join(lines))
+
+
+def _count(entries: int) -> str:
+    return f"{entries} {'entry' if entries == 1 else 'entries'}"
 
 
 def _fits(entry: Entry, filters: tuple[str, ...]) -> bool:
