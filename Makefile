@@ -30,6 +30,7 @@ format: $(DEV)
 bench: $(DEV)
 	$(BIN)/python tests/benchmarks/overhead.py
 	$(BIN)/python tests/benchmarks/binding.py
+	$(BIN)/python tests/benchmarks/cache.py
 
 # a built wheel in empty environments
 test-wheel: $(DEV)

@@ -183,3 +183,29 @@ def test_sixteen_starts_at_once_compile_once(openvino: Environment, packaged: Pa
     ran = [json.loads(out) for (out, _), _ in said]
     assert sorted(r["cache"]["hit"] for r in ran) == [False] + [True] * 15
     assert len({json.dumps(objects(r)) for r in ran}) == 1
+
+
+def test_what_a_provider_without_a_cache_compiles_is_kept_as_a_model(
+    environment: Callable[..., Environment], tmp_path: Path
+) -> None:
+    """QNN, with the simulator of its NPU: onnxruntime writes the compiled model (EPContext)."""
+    npu = environment("", "onnxruntime==1.32.0", "onnxruntime-qnn==2.7.0")
+    model = toys.save(toys.quantized(), tmp_path / "m.onnx")
+    np.save(tmp_path / "image.npy", np.zeros((16, 16, 3), np.uint8))
+    provider = ["--provider", "QNNExecutionProvider", "--provider-option", "backend_path=libQnnHtp.so"]
+    command = ["run", model, tmp_path / "image.npy", "--task", "raw", "--json", *provider]
+    store = {"EDGEKIT_CACHE_DIR": str(tmp_path / "store")}
+    cold, warm = (json.loads(npu.edgekit(*command, **store).stdout) for _ in range(2))
+    assert (cold["cache"]["hit"], warm["cache"]["hit"]) == (False, True)
+    for ran in (cold, warm):
+        assert ran["placement"]["nodes"]["QNNExecutionProvider"] > 0
+        ran["results"][0].pop("speed_ms")
+    assert cold["results"] == warm["results"]
+    [context] = (tmp_path / "store").rglob("*.bin")
+    data = bytearray(context.read_bytes())
+    data[len(data) // 2] ^= 1
+    context.write_bytes(data)
+    again = json.loads(npu.edgekit(*command, **store).stdout)
+    assert again["cache"]["hit"] is False
+    again["results"][0].pop("speed_ms")
+    assert again["results"] == cold["results"]

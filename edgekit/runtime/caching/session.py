@@ -6,7 +6,7 @@ import logging
 import os
 import time
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from edgekit.runtime.opening import Opening
 
 SHIPPED = "compiled"  # beside a model: a store of entries that came with it, only read
+CONTEXT = "ep.context_enable"
 COMPILED = "model.onnx"  # what onnxruntime writes of a provider whose kind is context
 WARM = "edgekit cache warm PACKAGE, where compiling is allowed"
 LOG = logging.getLogger("edgekit")
@@ -43,8 +44,10 @@ class Opened:
 def wanted(opening: Opening) -> tuple[Request, Caching] | None:
     """The first provider with the folder for what it compiles among its options; none where it keeps nothing.
 
-    A user who names a folder of his own keeps it.
+    A user who names a folder of his own keeps it, and so does one who has onnxruntime write the compiled model.
     """
+    if isinstance(opening.session_options, Mapping) and CONTEXT in opening.session_options:
+        return None
     request = opening.requests[0]
     caching = request.known.caching if request.known else None
     if any("${cache}" in str(value) for value in request.options.values()):
@@ -69,7 +72,7 @@ def with_cache(ort: Any, opening: Opening, create: Create) -> Opened:
         return Opened(create(opening.model, (opening.requests[0].in_folder(None), *others), None))
     request, caching = found
     making = _Making(ort, opening, request, caching, others, create)
-    if not hasattr(opening.session_options, "items"):
+    if not isinstance(opening.session_options, Mapping):
         return making.uncached("the session has options that edgekit cannot read (a SessionOptions object)")
     try:
         cache, identified = store(caching), key.key_of(ort, opening, request)
