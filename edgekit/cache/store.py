@@ -138,8 +138,8 @@ class CompileCache:
         return garbage.find(self.layout)
 
     def sweep(self) -> int:
-        """Remove what crashed processes have left. Bytes that were freed."""
-        return garbage.sweep(self.layout)
+        """Remove what crashed processes have left, and stamps of files that are gone. Bytes that were freed."""
+        return garbage.sweep(self.layout) + stamp.forget_gone(self.root)
 
     def evict(self, entry: Entry) -> bool:
         """Remove an entry, unless a session uses it or it is gone.

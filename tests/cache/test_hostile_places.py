@@ -80,3 +80,24 @@ def test_a_full_disk_costs_the_cache_and_nothing_else(cache: CompileCache) -> No
     assert cache.sweep() >= 0
     assert cache.garbage() == []
     assert keep(cache, KEY) is True
+
+
+@linux
+def test_two_mounts_of_one_store_are_one_store(cache: CompileCache, tmp_path: Path) -> None:
+    keep(cache, KEY)
+    mount = tmp_path / "mount"
+    mount.mkdir()
+    script = 'mount --bind "$0" "$1" && EDGEKIT_CACHE_DIR="$1" exec "$2" -c "$3"'
+    waits = "loan = CompileCache().borrow(KEY); print(loan.hit, flush=True); input()"
+    command = ["unshare", "--mount", "sh", "-c", script, str(cache.root), str(mount), sys.executable, START + waits]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, text=True, cwd=Path(__file__).parents[2], **pipes) as other:
+        assert other.stdout is not None
+        said = other.stdout.readline().strip()
+        if not said:
+            pytest.skip(f"no mounts can be made here: {other.communicate()[1]}")
+        assert said == "True"
+        [entry] = cache.entries()
+        assert cache.evict(entry) is False  # in use, through the other mount
+        other.communicate("\n")
+        assert cache.evict(entry) is True

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from edgekit.cache import CacheKey, CompileCache, Loan, limits
+from edgekit.cache import CacheKey, CompileCache, Loan, limits, stamp
 from edgekit.errors import CacheError, EdgekitError, Frozen, ProviderError
 from edgekit.runtime.caching import key, places
 from edgekit.runtime.caching.use import Use
@@ -53,6 +53,8 @@ def wanted(opening: Opening) -> tuple[Request, Caching] | None:
     if any("${cache}" in str(value) for value in request.options.values()):
         return request, caching or NONE
     if caching is None or set(caching.options) & set(request.options):
+        return None
+    if caching.kind == "context" and stamp.of(opening.model).compiled:
         return None
     return replace(request, options={**caching.options, **request.options}), caching
 
