@@ -19,6 +19,7 @@ SCHEMA = "edgekit.cache/1"
 HEADERS = ["entry", "model", "provider", "size", "compiled in", "last used", ""]
 ORDERS = ("used", "size", "name", "created")
 FIELDS = ("provider", "model", "device", "label")
+LONGEST = 100  # characters of a part of the key in a table: a processor's flags are many
 SHORT = 12  # characters of an entry's name in a table: enough to choose it by
 
 dry_run_option = click.option("--dry-run", is_flag=True, help="Say what would be removed, and remove nothing.")
@@ -114,12 +115,13 @@ def verify(as_json: bool) -> None:
 @options.package_argument
 @options.target_option
 @options.device_option
+@options.provider_options
 @options.json_option
-def why(package: Path, target: str | None, device: str, as_json: bool) -> None:
+def why(package: Path, as_json: bool, **where: Any) -> None:
     """Say whether PACKAGE would be compiled at its next start, and which part of the key differs."""
     from edgekit.runtime import caching, loading, session
 
-    opening = loading.plan(package, target=target, device=device)
+    opening = loading.plan(package, **where)
     wanted = caching.wanted(opening)
     if wanted is None:
         raise UsageError(f"{opening.provider} keeps nothing: there is nothing to compile, or no way to keep it")
@@ -140,7 +142,7 @@ def why(package: Path, target: str | None, device: str, as_json: bool) -> None:
         lines.append(f"nearest entry: {nearest.name[:SHORT]} ({nearest.label})")
         lines.append(output.table(["part", "now", "kept"], [[p, *pair] for p, pair in answer.differences.items()]))
     else:
-        lines.append(output.table(["part", "now"], [list(pair) for pair in answer.key.flat().items()]))
+        lines.append(output.table(["part", "now"], [[part, _short(now)] for part, now in answer.key.flat().items()]))
     output.show(data, as_json=as_json, text="\n".join(lines))
 
 
@@ -148,18 +150,19 @@ def why(package: Path, target: str | None, device: str, as_json: bool) -> None:
 @click.argument("packages", metavar="PACKAGE...", nargs=-1, required=True, type=click.Path(path_type=Path))
 @options.target_option
 @options.device_option
+@options.provider_options
 @click.option(
     "--into-package", is_flag=True, help="Put what is compiled into the package too, for boards like this one."
 )
 @options.json_option
-def warm(packages: tuple[Path, ...], target: str | None, device: str, into_package: bool, as_json: bool) -> None:
+def warm(packages: tuple[Path, ...], into_package: bool, as_json: bool, **where: Any) -> None:
     """Compile each PACKAGE, or all in a folder, ahead of time."""
     found = [each for package in packages for each in _packages(package)]
     done, failed = [], []
     for number, package in enumerate(found, 1):
         output.note(f"[{number}/{len(found)}] {package}")
         try:
-            done.append(_warm(package, target, device, into_package))
+            done.append(_warm(package, into_package, where))
         except EdgekitError as e:
             if len(found) == 1:
                 raise
@@ -182,11 +185,11 @@ def _packages(path: Path) -> list[Path]:
     return [path]
 
 
-def _warm(package: Path, target: str | None, device: str, into_package: bool) -> dict[str, Any]:
+def _warm(package: Path, into_package: bool, where: dict[str, Any]) -> dict[str, Any]:
     from edgekit.runtime import caching, load
 
     start = time.perf_counter()
-    model = load(package, target=target, device=device, fallback="error" if target else "warn")
+    model = load(package, **where, fallback="error" if where["target"] or where["providers"] else "warn")
     model.warmup()
     taken = time.perf_counter() - start
     output.say(model)
@@ -215,6 +218,10 @@ def _carry_out(plan: Plan, dry_run: bool, as_json: bool) -> None:
     lines.append(f"{'would free' if dry_run else 'freed'} {output.size(freed)} ({_count(len(names))})")
     data = {"schema": SCHEMA, "dry_run": dry_run, "freed": freed, "entries": names}
     output.show(data, as_json=as_json, text="\n".join(lines))
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
 
 
 def _count(entries: int) -> str:

@@ -55,7 +55,9 @@ def _of_plugin(ort: Any, request: Request) -> Identity:
     said |= {"type": str(hardware.type), "vendor": str(hardware.vendor), "id": str(hardware.device_id)}
     said |= {f"hardware.{k}": str(v) for k, v in hardware.metadata.items()}
     on_cpu = str(hardware.type).endswith("CPU")
-    version = said.pop("version", None)
+    assert request.plugin is not None
+    # QNN's plugin 2.7.0 gives 0.1.0 as its version: the package's own release tells more
+    version = _joined(said.pop("version", None), _distribution(request.plugin.module))
     return Identity(
         version, _listed({**said, **({"processor": _processor()} if on_cpu else {})}), NONE if on_cpu else None
     )

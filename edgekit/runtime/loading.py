@@ -134,17 +134,27 @@ def _package(path: Path, wish: Wish) -> Model:
     raise AssertionError("a choice has a candidate")
 
 
-def plan(path: Path, *, target: str | None = None, device: str = "auto") -> Opening:
+def plan(
+    path: Path,
+    *,
+    target: str | None = None,
+    device: str = "auto",
+    providers: Sequence[ProviderLike] | None = None,
+) -> Opening:
     """What `load` would open first, without opening it.
 
     Raises:
         EdgekitError: as for `load`.
     """
-    wish = Wish(target, Device.parse(device))
+    wish = Wish(target, Device.parse(device), providers)
     if not path.is_dir():
         modelfile.check(path)
-        return Opening(path, opening.of_device(wish.device), label=path.name)
+        return _as_named(path, wish, wish.session_options or {}, None)
     contents = manifest.read(path)
+    if providers is not None:
+        variant = _model_for(contents, wish)
+        check_content(path, variant)
+        return _as_named(path, wish, _session_options(variant, wish), variant)
     machine = Machine(opening.available(contents), session.onnxruntime().__version__)
     return _opening(path, selection.choose(contents, machine, target=target, device=wish.device).candidates[0], wish)
 
@@ -183,21 +193,15 @@ def _model_for(contents: Manifest, wish: Wish) -> Variant:
 
 def _explicit(path: Path, wish: Wish, options: Any, variant: Variant | None, hints: Hints | None = None) -> Model:
     """A session on the providers or the device that the user names; on the CPU as `fallback` allows."""
-    model = variant.path(path) if variant else path
     cause = None
     try:
-        requests = opening.of_user(wish.providers) if wish.providers is not None else opening.of_device(wish.device)
-        environment: Mapping[str, str] = {}
-        if variant is not None and requests[0].provider == variant.provider:
-            requests = (opening.over_variant(path, variant, requests[0]), *requests[1:])
-            environment = variant.environment
-        label = _label(path, variant)
-        opened, ready = _opened(Opening(model, requests, options, environment, wish.threads, wish.frozen, label), wish)
+        opened, ready = _opened(_as_named(path, wish, options, variant), wish)
     except (Refused, Frozen):
         raise
     except ProviderError as e:
         if wish.fallback == "error" or (wish.providers is None and wish.device.kind in ("auto", "cpu")):
             raise
+        model = variant.path(path) if variant else path
         cause, opened = str(e), Opening(model, (Request(),), options, {}, wish.threads)
         ready = opened.open()
     given: dict[str, Any] = {"path": path, "opening": opened, "fallback": cause, "cache": ready.use}
@@ -205,6 +209,18 @@ def _explicit(path: Path, wish: Wish, options: Any, variant: Variant | None, hin
         return Model(ready.session, variant.interface, variant=variant, **given)
     found = interfaces.identify(ready.session, hints or Hints())
     return Model(ready.session, found.interface, notices=found.guesses, **given)
+
+
+def _as_named(path: Path, wish: Wish, options: Any, variant: Variant | None) -> Opening:
+    """The providers or the device that the user names, over the variant's options where it is made for the first."""
+    requests = opening.of_user(wish.providers) if wish.providers is not None else opening.of_device(wish.device)
+    model, environment = path, {}
+    if variant is not None:
+        model = variant.path(path)
+        if requests[0].provider == variant.provider:
+            requests = (opening.over_variant(path, variant, requests[0]), *requests[1:])
+            environment = dict(variant.environment)
+    return Opening(model, requests, options, environment, wish.threads, wish.frozen, _label(path, variant))
 
 
 def _opened(opened: Opening, wish: Wish) -> tuple[Opening, Opened]:
