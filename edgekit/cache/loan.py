@@ -40,7 +40,8 @@ class Loan:
         self.entry = entry
         self.reason = reason  # why nothing was found; None for a hit
         self._cache = cache
-        self._leases = leases  # none where the store cannot be written
+        self._leases = leases
+        self.read_only = not leases  # where the store cannot be written
         self._lock = lock  # held while compiling
         self._original = original  # of a copy
         self._seen: Mapping[str, files.Stamp] = files.stamps(entry.data)
@@ -62,11 +63,6 @@ class Loan:
     def written_to(self) -> bool:
         """Whether the provider has written there since: after a hit, that it did not take what it found."""
         return files.stamps(self.folder) != self._seen
-
-    @property
-    def read_only(self) -> bool:
-        """Whether the store cannot be written."""
-        return not self._leases
 
     def take_over(self, entry: Entry) -> None:
         """Fill an empty loan with the files of an entry of another store; it is a hit then.
@@ -129,6 +125,12 @@ class Loan:
             eviction.discard(self._cache.layout, self.entry.path)
         self._drop()
 
+    def reject(self) -> None:
+        """Remove what was found, since the provider fails over it; what another session uses stays."""
+        with suppress(OSError, CacheError):
+            if not self.read_only:
+                self._cache.evict(self._original or self.entry)
+
     def close(self) -> None:
         """Take in what the provider has added, and let go. A cache that fails here costs the addition, nothing else."""
         with self._mutex:
@@ -143,8 +145,9 @@ class Loan:
         self._release()
         if self.entry.state != "ready":
             eviction.discard(self._cache.layout, self.entry.path)
-        self._drop()
-        self._enforce()
+        if not self.read_only:
+            self._drop()
+            self._enforce()
 
     def _keep(self, seconds: float | None) -> bool:
         names = list(files.listed(self.folder))

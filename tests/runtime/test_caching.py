@@ -137,6 +137,46 @@ def test_what_the_provider_cannot_read_costs_a_sentence_and_no_run(provider: Sta
         "nothing that is compiled is kept: MIGraphXExecutionProvider fails with its cache: "
         "the stand-in cannot read what it finds"
     )
+    provider.fails = None
+    after = opened(model)
+    assert after.use is not None
+    assert after.use.reason == "nothing is kept for this provider yet"  # what it failed over is gone
+
+
+def test_what_a_package_carries_is_used_where_nothing_can_be_written(
+    provider: StandInProvider, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = saved(tmp_path / "package", 1.0)
+    made = opened(model)
+    assert made.use is not None
+    caching.ship(Opening(model, (MIGRAPHX,)), made.use)
+    (tmp_path / "file").write_text("a file in the place of the store")
+    monkeypatch.setenv("EDGEKIT_CACHE_DIR", str(tmp_path / "file"))
+    monkeypatch.setenv("EDGEKIT_CACHE_MAX_ENTRIES", "0")
+    carried = opened(model, frozen=True)
+    assert carried.use is not None
+    assert carried.use.hit
+    assert carried.session.program == made.session.program
+    ended(carried)
+    assert len(CompileCache(tmp_path / "package" / "compiled").entries()) == 1  # no limit of ours takes it away
+
+
+def test_what_a_package_carries_for_another_machine_is_refused_with_the_reason(
+    provider: StandInProvider, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    model = saved(tmp_path / "package", 1.0)
+    made = opened(model)
+    assert made.use is not None
+    caching.ship(Opening(model, (MIGRAPHX,)), made.use)
+    monkeypatch.setenv("EDGEKIT_CACHE_DIR", str(tmp_path / "board"))
+    monkeypatch.setattr(identity, "of", lambda ort, request: Identity("1.0", "gfx1100", "6.1"))
+    other = opened(model)
+    assert other.use is not None
+    assert not other.use.hit
+    [said] = [record.getMessage() for record in caplog.records]
+    assert said == (
+        "the compiled program in the package is not used: what was kept does not fit: device was gfx1201, is gfx1100"
+    )
 
 
 def test_the_variable_of_the_user_is_back_after_and_its_folder_is_not_touched(

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from edgekit.cache import CacheKey, CompileCache, Loan, limits, stamp
+from edgekit.cache.answer import Answer
 from edgekit.errors import CacheError, EdgekitError, Frozen, ProviderError
 from edgekit.runtime.caching import key, places
 from edgekit.runtime.caching.use import Use
@@ -73,17 +74,23 @@ def with_cache(ort: Any, opening: Opening, create: Create) -> Opened:
             raise Frozen(f"{opening.model} would be compiled here: the cache is off, and compiling is forbidden")
         return Opened(create(opening.model, (opening.requests[0].in_folder(None), *others), None))
     request, caching = found
-    making = _Making(ort, opening, request, caching, others, create)
+    making = _Making(opening, request, caching, others, create)
     if not isinstance(opening.session_options, Mapping):
         return making.uncached("the session has options that edgekit cannot read (a SessionOptions object)")
     try:
-        cache, identified = store(caching), key.key_of(ort, opening, request)
-        if opening.forbids_compiling:
-            _refuse_a_miss(opening, cache, identified)
-        loan = cache.borrow(identified, label=opening.label, notify=LOG.warning)
-    except (CacheError, OSError) as e:
+        identified, cache = key.key_of(ort, opening, request), store(caching)
+    except OSError as e:
         return making.uncached(str(e))
-    return making.cached(_with_shipped(opening, loan, identified))
+    if opening.forbids_compiling:
+        _refuse_a_miss(opening, cache, identified)
+    try:
+        loan = _with_shipped(opening, cache.borrow(identified, label=opening.label, notify=LOG.warning), identified)
+    except CacheError as e:
+        entry = next((answer.entry for answer in _carried(opening, identified) if answer.hit), None)
+        if entry is None:
+            return making.uncached(str(e))
+        loan = Loan(cache, entry)  # read where it is
+    return making.cached(loan)
 
 
 def store(caching: Caching = NONE) -> CompileCache:
@@ -111,7 +118,6 @@ def ship(opening: Opening, use: Use) -> None:
 class _Making:
     """All that a session is made of."""
 
-    ort: Any
     opening: Opening
     request: Request
     caching: Caching
@@ -134,6 +140,8 @@ class _Making:
         except EdgekitError as e:
             ours = loan.hit or loan.written_to or not os.access(loan.folder, os.W_OK) or self.caching.kind == "context"
             loan.abandon()
+            if loan.hit and not self.opening.forbids_compiling:
+                loan.reject()
             if not isinstance(e, ProviderError) or not ours:
                 raise
             return self.uncached(f"{self.request.provider} fails with its cache: {e}")
@@ -172,7 +180,7 @@ class _Making:
 
 
 def _refuse_a_miss(opening: Opening, cache: CompileCache, identified: CacheKey) -> None:
-    answers = [cache.find(identified), *(shipped.find(identified) for shipped in _shipped(opening))]
+    answers = [*_carried(opening, identified), cache.find(identified)]
     if not any(answer.hit for answer in answers):
         raise Frozen(
             f"{opening.model} would be compiled for {identified.provider} here, which was forbidden: "
@@ -181,20 +189,18 @@ def _refuse_a_miss(opening: Opening, cache: CompileCache, identified: CacheKey) 
         )
 
 
-def _shipped(opening: Opening) -> list[CompileCache]:
+def _carried(opening: Opening, identified: CacheKey) -> list[Answer]:
+    """What the package has for a key, if it has any compiled programs."""
     folder = opening.model.parent / SHIPPED
-    return [CompileCache(folder)] if folder.is_dir() else []
+    return [CompileCache(folder).find(identified)] if folder.is_dir() else []
 
 
 def _with_shipped(opening: Opening, loan: Loan, identified: CacheKey) -> Loan:
     """On a miss, what the package carries: its files are taken over if its key fits, and said to be refused if not."""
-    for shipped in _shipped(opening):
-        if loan.hit:
-            continue
-        answer = shipped.find(identified)
+    for answer in _carried(opening, identified) if not loan.hit else ():
         if answer.hit and answer.entry is not None:
             with suppress(OSError):
                 loan.take_over(answer.entry)
         else:
-            LOG.warning(f"the compiled program in the package is not used: {answer.reason}")
+            LOG.warning("the compiled program in the package is not used: %s", answer.reason)
     return loan
