@@ -89,15 +89,13 @@ class Loan:
             False if there is nothing yet: then `close` looks again.
 
         Raises:
-            OSError: it could not be written down; nothing is kept.
+            OSError: it could not be written down; the folder stays for the session, until `close`.
         """
         steps.reach("fill: provider done")
         try:
             kept = self._keep(seconds)
-        except OSError:
-            self.abandon()
-            raise
-        self._release()
+        finally:
+            self._release()
         if kept:
             recency.note(self._cache.root, self.entry.name)
             steps.reach("fill: use noted")

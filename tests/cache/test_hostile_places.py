@@ -30,6 +30,7 @@ def start(key):
         print("hit" if loan.hit else "kept", read(loan.folder) == files(key)); loan.close()
     except (CacheError, OSError) as e:
         print("uncached:", e)
+        if "loan" in locals(): loan.close()
 """
 
 

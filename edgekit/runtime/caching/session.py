@@ -166,6 +166,7 @@ class _Making:
         if refused and self.opening.forbids_compiling:
             loan.close()
             raise Frozen(f"{self.request.provider} did not take what was kept, and compiling is forbidden", hint=WARM)
+        weakref.finalize(session, loan.close)
         reason, kept = "the provider did not take what was kept" if refused else loan.reason, loan.hit
         try:
             if not loan.hit:
@@ -173,7 +174,6 @@ class _Making:
             loan.update()
         except OSError as e:
             return Opened(session, Use(reason=f"the cache cannot be written: {e.strerror or e}"))
-        weakref.finalize(session, loan.close)
         compiled = seconds if kept and (refused or not loan.hit) else None
         hit = loan.hit and not refused
         return Opened(session, Use(loan, hit, loan.entry.name, reason if hit or kept else None, compiled))
