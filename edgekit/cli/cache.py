@@ -194,18 +194,19 @@ def _warm(package: Path, into_package: bool, where: dict[str, Any]) -> dict[str,
     taken = time.perf_counter() - start
     output.say(model)
     use = model.cache
-    if use is not None and use.entry is None:
-        raise EdgekitError(f"{package}: nothing that is compiled is kept: {use.reason}")
+    if use is not None and use.loan is None:
+        raise EdgekitError(f"{package}: {use.notice}")
+    kept = use.loan.entry if use and use.loan and use.loan.entry.state != "filling" else None
     if into_package:
-        if use is None:
-            raise UsageError(f"{package}: {model.provider} compiles nothing that a package could carry")
+        if use is None or kept is None:
+            raise UsageError(f"{package}: {model.provider} has compiled nothing that a package could carry")
         caching.ship(model.opening, use)
     return {
         "package": str(package),
         "provider": model.provider,
-        "entry": use.entry[:SHORT] if use and use.entry else None,
+        "entry": kept.name[:SHORT] if kept else None,
         "seconds": round(taken, 2),
-        "found": "nothing to compile" if use is None else "was there" if use.hit else "compiled",
+        "found": "nothing to keep" if use is None or kept is None else "was there" if use.hit else "compiled",
     }
 
 

@@ -129,5 +129,5 @@ def test_warm_takes_a_folder_of_packages(cache: CompileCache, toy_package: Path)
     done = run_edgekit("cache", "warm", toy_package.parent, "--json")
     assert done.exit_code == 0
     [warmed] = json.loads(done.stdout)["warmed"]
-    assert warmed["found"] == "nothing to compile"
+    assert warmed["found"] == "nothing to keep"
     assert "[1/1]" in done.stderr
