@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from edgekit import manifest, metadata
+from edgekit.cache import CompileCache
 from edgekit.errors import EdgekitError, GateMissed, IntegrityError
 from edgekit.manifest import Variant
-from edgekit.runtime import golden, loading, suspicion
+from edgekit.runtime import caching, golden, loading, suspicion
 from edgekit.runtime.golden import Replay
 from edgekit.runtime.model import Model
 from edgekit.runtime.providers import CPU
@@ -61,7 +62,9 @@ def verify(package: Path, *, target: str | None = None) -> Verification:
         ProviderError: nothing in it can run on this machine.
     """
     contents = manifest.read(package)
-    files = [_files(package, variant) for variant in _distinct(contents.variants)]
+    distinct = _distinct(contents.variants)
+    files = [_files(package, variant) for variant in distinct]
+    files += [check for variant in distinct for check in _compiled(variant.path(package).parent / caching.SHIPPED)]
     damaged = [c for c in files if not c.ok]
     if damaged:  # a damaged model is not opened
         first = contents.variants[0]
@@ -95,6 +98,15 @@ def _files(package: Path, variant: Variant) -> Check:
         if manifest.sha256(variant.path(package, file)) != expected.sha256:
             return Check(name, False, f"{file} is not the file that was packaged: its content has changed")
     return Check(name, True, f"{len(variant.files)} files as packaged")
+
+
+def _compiled(folder: Path) -> Iterator[Check]:
+    """What a package carries ready compiled; one without has nothing to check."""
+    found = list(CompileCache(folder).damaged())
+    if wrong := next((f"{entry.name}: {damage}" for entry, damage in found if damage), None):
+        yield Check(f"{folder.name} programs", False, wrong)
+    elif found:
+        yield Check(f"{folder.name} programs", True, f"{len(found)} as they were compiled")
 
 
 def _metadata_props(session: Any, variant: Variant) -> Check:

@@ -11,6 +11,9 @@ import pytest
 import yaml
 
 from edgekit import manifest
+from edgekit.cache import CompileCache
+from tests.cache.keys import KEY
+from tests.cache.programs import keep
 
 Command = Callable[..., Any]
 
@@ -144,3 +147,13 @@ def test_objects_in_recorded_images_are_found_again(edgekit: Command, zoo: Path,
     assert result.exit_code == 0
     again, total = result.stdout.split(" objects found again")[0].rsplit(", ", 1)[1].split(" of ")
     assert int(again) == int(total) >= 5
+
+
+def test_a_compiled_program_that_a_package_carries_is_verified_too(edgekit: Command, package: Path) -> None:
+    carried = CompileCache(package / "compiled")
+    keep(carried, KEY)
+    assert "1 as they were compiled" in edgekit("verify", package).stdout
+    (carried.entries()[0].data / "main.bin").write_bytes(b"something else")
+    done = edgekit("verify", package)
+    assert done.exit_code == 4
+    assert "main.bin has 14 bytes" in done.stderr
