@@ -70,7 +70,11 @@ def _alone_or_copied(cache: CompileCache, entry: Entry, lease: Lease | None) -> 
         for name in set(files.listed(entry.data)) - set(entry.files):
             files.remove(entry.data / name)  # half written by a session that crashed
         return Loan(cache, entry, leases=(lease,))
-    copy, own = _made(cache, entry.key, entry.label, "copy")
+    try:
+        copy, own = _made(cache, entry.key, entry.label, "copy")
+    except OSError:
+        lease.drop()
+        raise
     with suppress(OSError):
         files.copy(entry.data, copy.data, entry.files)
     loan = Loan(cache, copy, leases=(own, lease), original=entry)
