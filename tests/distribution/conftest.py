@@ -64,6 +64,9 @@ def environment(dist: Path, tmp_path_factory: pytest.TempPathFactory) -> Callabl
     return make
 
 
+NO_DEVICE = "OpenVINO's plugin gives no device here: the processor is not Intel's"
+
+
 @pytest.fixture(scope="session")
 def openvino(environment: Callable[..., Environment]) -> Environment:
     """One with OpenVINO's plugin, which gives Intel's devices alone: on another processor there is nothing to try."""
@@ -77,5 +80,5 @@ print([d for d in ort.get_ep_devices() if d.ep_name == "OpenVINOExecutionProvide
     done = made.python("-c", script)
     assert done.returncode == 0, done.stderr
     if done.stdout.strip() == "[]":
-        pytest.skip("OpenVINO's plugin gives no device here: the processor is not Intel's")
+        pytest.skip(NO_DEVICE)
     return made
