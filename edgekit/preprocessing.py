@@ -111,6 +111,8 @@ def _numbers(key: str, value: Any, count: int) -> tuple[float, ...]:
 
 # yolo: Ultralytics LetterBox. yolox: Megvii's ValTransform pads at the bottom right and keeps 0-255 BGR.
 # imagenet: torchvision's reference transform. yolo-classify: Ultralytics' classify_transforms, without a margin.
+# nanodet: RangiLyu/nanodet config/legacy_v0.x_configs/nanodet-m.yml. fastestdet: dog-qiuqiu/FastestDet test.py.
+# ultraface: Linzaer/Ultra-Light-Fast-Generic-Face-Detector-1MB run_video_face_detect_onnx.py.
 PRESETS: Mapping[str, Preprocess] = {
     "yolo": Preprocess(),
     "yolox": Preprocess(pad_position="top-left", color="BGR", scale=1.0),
@@ -119,6 +121,18 @@ PRESETS: Mapping[str, Preprocess] = {
         resize="crop", size=(224, 224), shorter_side=256, mean=(0.485, 0.456, 0.406), std=(0.229, 0.224, 0.225)
     ),
     "yolo-classify": Preprocess(resize="crop", size=(224, 224), shorter_side=224),
+    "nanodet": Preprocess(
+        resize="stretch",
+        size=(320, 320),
+        color="BGR",
+        scale=1.0,
+        mean=(103.53, 116.28, 123.675),
+        std=(57.375, 57.12, 58.395),
+    ),
+    "fastestdet": Preprocess(resize="stretch", size=(352, 352), color="BGR"),
+    "ultraface": Preprocess(
+        resize="stretch", size=(240, 320), scale=1.0, mean=(127.0, 127.0, 127.0), std=(128.0, 128.0, 128.0)
+    ),
 }
 
 DECODER_PRESETS: Mapping[str, str] = {
@@ -128,6 +142,9 @@ DECODER_PRESETS: Mapping[str, str] = {
     "yolox": "yolox",
     "detr": "stretch",
     "scored_boxes": "stretch",
+    "nanodet": "nanodet",
+    "fastestdet": "fastestdet",
+    "ssd": "ultraface",
     "classify": "imagenet",
 }
 

@@ -69,6 +69,7 @@ def identify(session: Any, hints: Hints) -> Identified:
         decoder=decoder,
         decoder_options=_decoder_options(decoder, sample),
         preprocess=preprocess,
+        postprocess=dict(decoders.SETTINGS.get(decoder or "", {})),
         metadata=_metadata(known, task, decoder, size, names, shapes),
     )
     return Identified(interface, tuple(guesses))

@@ -24,7 +24,9 @@ ZOO = [
     ("yolox_nano", "detect", "yolox", (416, 416), 80),
     ("deimv2_atto", "detect", "detr", (320, 320), 0),
     ("efficientnet_lite0", "classify", "classify", (224, 224), 1000),
-    ("FastestDet", "raw", None, (352, 352), 0),
+    ("FastestDet", "detect", "fastestdet", (352, 352), 80),
+    ("nanodet_m_320", "detect", "nanodet", (320, 320), 80),
+    ("ultraface_rfb320", "detect", "ssd", (240, 320), 1),
 ]
 
 

@@ -29,9 +29,9 @@ def concrete_shapes(path: Path, size: tuple[int, int]) -> dict[str, tuple[int, .
         ("deimv2_atto.onnx", (320, 320), ["detr"]),
         ("efficientnet_lite0.onnx", (224, 224), ["classify"]),
         ("yolov8n-seg_int8.onnx", (320, 320), []),
-        ("nanodet_m_320.onnx", (320, 320), []),
-        ("FastestDet.onnx", (352, 352), []),
-        ("ultraface_rfb320.onnx", (240, 320), []),
+        ("nanodet_m_320.onnx", (320, 320), ["nanodet"]),
+        ("FastestDet.onnx", (352, 352), ["fastestdet"]),
+        ("ultraface_rfb320.onnx", (240, 320), ["ssd"]),
     ],
 )
 def test_a_real_model_fits_its_decoder_and_no_other(
@@ -52,7 +52,8 @@ def test_a_real_model_fits_its_decoder_and_no_other(
         ((4, 84, 8400), (640, 640), ["yolov8"]),
         ((1, 84, 6300), (480, 640), ["yolov8"]),
         ((1, 1000, 1, 1), (224, 224), ["classify"]),
-        ((1, 85, 22, 22), (352, 352), []),
+        ((1, 85, 22, 22), (352, 352), ["fastestdet"]),
+        ((1, 85, 22, 22), (640, 640), []),
         ((1, 1), (224, 224), []),
     ],
 )

@@ -10,14 +10,36 @@ from edgekit.tasks.decoders.classify import Classify
 from edgekit.tasks.decoders.decoder import Decoder
 from edgekit.tasks.decoders.detr import Detr
 from edgekit.tasks.decoders.end2end import End2End
+from edgekit.tasks.decoders.fastestdet import FastestDet
+from edgekit.tasks.decoders.nanodet import NanoDet
 from edgekit.tasks.decoders.scored_boxes import ScoredBoxes
+from edgekit.tasks.decoders.ssd import Ssd
 from edgekit.tasks.decoders.yolov5 import YoloV5
 from edgekit.tasks.decoders.yolov8 import YoloV8
 from edgekit.tasks.decoders.yolox import YoloX
 
-_ALL: tuple[type[Decoder], ...] = (YoloV8, YoloV5, YoloX, End2End, Detr, ScoredBoxes, Classify)
+_ALL: tuple[type[Decoder], ...] = (
+    YoloV8,
+    YoloV5,
+    YoloX,
+    NanoDet,
+    FastestDet,
+    End2End,
+    Detr,
+    ScoredBoxes,
+    Ssd,
+    Classify,
+)
 
 DECODERS: Mapping[str, type[Decoder]] = {decoder.name: decoder for decoder in _ALL}
+
+# where their authors' settings are others: NMS of RangiLyu/nanodet nanodet/model/head/gfl_head.py, of
+# dog-qiuqiu/FastestDet utils/tool.py, and of arXiv:1512.02325 for ssd, whose softmax over half is likelier than not
+SETTINGS: Mapping[str, Mapping[str, float]] = {
+    "nanodet": {"iou": 0.6},
+    "fastestdet": {"iou": 0.45},
+    "ssd": {"conf": 0.5, "iou": 0.45},
+}
 
 
 def get(name: str) -> type[Decoder]:

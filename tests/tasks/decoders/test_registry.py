@@ -25,7 +25,7 @@ def test_an_unknown_name_gets_the_nearest_one() -> None:
 
 def test_a_name_like_none_gets_the_list() -> None:
     with pytest.raises(ModelError) as error:
-        decoders.get("ssd")
+        decoders.get("qqq")
     assert "yolov8" in (error.value.hint or "")
 
 

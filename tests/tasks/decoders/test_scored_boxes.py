@@ -147,7 +147,7 @@ def test_a_wrong_value_of_an_option_is_named(option: str, value: object) -> None
         ({"boxes": (1, 100, 4), "scores": (1, 100, 80)}, None, True),
         ({"boxes": (1, 100, 4), "scores": (1, 80, 100)}, 80, True),
         ({"boxes": (1, 100, 4), "scores": (1, 100, 80)}, 79, False),
-        ({"a": (1, 4420, 2), "b": (1, 4420, 4)}, None, False),  # two classes, or one and the background
+        ({"a": (1, 4420, 2), "b": (1, 4420, 4)}, None, False),  # one class and the background
         ({"a": (1, 4420, 2), "b": (1, 4420, 4)}, 2, True),
         ({"boxes": (1, 100, 4), "scores": (1, 100)}, None, False),
         ({"boxes": (1, 100, 4), "scores": (1, 99, 80)}, None, False),
@@ -159,7 +159,7 @@ def test_a_wrong_value_of_an_option_is_named(option: str, value: object) -> None
 def test_it_fits_boxes_and_scores(shapes, classes: int | None, fits: bool) -> None:
     assert ScoredBoxes.fits(shapes, SIZE, classes) is fits
     assert candidates(shapes, SIZE, task="detect", classes=classes) == (
-        ["scored_boxes"] if fits else ["detr"] if len(shapes) == 3 else []
+        ["scored_boxes"] if fits else ["detr"] if len(shapes) == 3 else ["ssd"] if "a" in shapes else []
     )
 
 
