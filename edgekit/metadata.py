@@ -12,7 +12,7 @@ from typing import Any
 
 # keys whose text is a literal; every other key is text as it stands
 LITERALS = frozenset(
-    {"stride", "batch", "imgsz", "names", "args", "channels", "end2end", "kpt_shape", "kpt_names", "nms"}
+    {"stride", "batch", "imgsz", "names", "args", "channels", "end2end", "kpt_shape", "kpt_names", "nms", "anchors"}
 )
 
 

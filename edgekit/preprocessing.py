@@ -138,6 +138,7 @@ PRESETS: Mapping[str, Preprocess] = {
 DECODER_PRESETS: Mapping[str, str] = {
     "yolov8": "yolo",
     "yolov5": "yolo",
+    "yolov5_heads": "yolo",
     "end2end": "yolo",
     "yolox": "yolox",
     "detr": "stretch",

@@ -67,7 +67,7 @@ def identify(session: Any, hints: Hints) -> Identified:
         outputs=outputs,
         task=task,
         decoder=decoder,
-        decoder_options=_decoder_options(decoder, sample),
+        decoder_options=_decoder_options(decoder, sample, known),
         preprocess=preprocess,
         postprocess=dict(decoders.SETTINGS.get(decoder or "", {})),
         metadata=_metadata(known, task, decoder, size, names, shapes),
@@ -215,8 +215,10 @@ def _described(shapes: Mapping[str, tuple[int, ...]]) -> str:
     return ", ".join(f"{name} {shape}" for name, shape in shapes.items())
 
 
-def _decoder_options(decoder: str | None, sample: Sequence[NDArray[Any]]) -> dict[str, Any]:
-    """classify: whether the model's outputs are still logits."""
+def _decoder_options(decoder: str | None, sample: Sequence[NDArray[Any]], known: Mapping[str, Any]) -> dict[str, Any]:
+    """classify: whether the model's outputs are still logits. yolov5_heads: the anchors that its exporter wrote."""
+    if decoder == "yolov5_heads" and "anchors" in known:
+        return {"anchors": metadata.plain(known["anchors"])}
     if decoder != "classify":
         return {}
     values = np.asarray(sample[0], np.float64).ravel()

@@ -15,12 +15,14 @@ from edgekit.tasks.decoders.nanodet import NanoDet
 from edgekit.tasks.decoders.scored_boxes import ScoredBoxes
 from edgekit.tasks.decoders.ssd import Ssd
 from edgekit.tasks.decoders.yolov5 import YoloV5
+from edgekit.tasks.decoders.yolov5_heads import YoloV5Heads
 from edgekit.tasks.decoders.yolov8 import YoloV8
 from edgekit.tasks.decoders.yolox import YoloX
 
 _ALL: tuple[type[Decoder], ...] = (
     YoloV8,
     YoloV5,
+    YoloV5Heads,
     YoloX,
     NanoDet,
     FastestDet,
