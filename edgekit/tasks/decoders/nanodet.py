@@ -1,4 +1,4 @@
-"""nanodet: a class map and a map of distances for each stride. NanoDet, PicoDet and their kin."""
+"""nanodet: a class map and a map of distances for each stride."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from edgekit.tasks.selection import strongest, suppressed
 EXPECTS = "for each stride, scores (batch, cells, classes) and distances (batch, cells, 4 * bins)"
 STRIDES = (8, 16, 32, 64, 128)
 SIDES = 4  # left, top, right, bottom
-# how exporters name the two: RangiLyu/nanodet, PaddleDetection's PicoDet
+# cls_pred_stride_8 and dis_pred_stride_8 in NanoDet's own exports, and what else the two may be called
 SCORES, DISTANCES = re.compile(r"cls|class|score|conf", re.IGNORECASE), re.compile(r"dis|reg|box", re.IGNORECASE)
 
 

@@ -1,4 +1,4 @@
-"""yolov5_heads: YOLOv5 and YOLOv7 cut at their last convolutions, one output for each stride."""
+"""yolov5_heads: YOLOv5 cut at its last convolutions, one output for each stride."""
 
 from __future__ import annotations
 
