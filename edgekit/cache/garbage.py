@@ -26,7 +26,7 @@ def find(layout: Layout) -> list[Path]:
     own = list(layout.root.glob(".new-*"))
     taken = leases.taken(layout.root)
     dead = [lease.path for found in taken.values() for lease in found if not lease.alive]
-    busy = {name for name, found in taken.items() if any(lease.alive for lease in found)}
+    busy = leases.busy(taken)
     unfinished = _unfinished(folder for folder in folders if folder.name not in busy)
     return [*trash, *unfinished, *(p for p in halves if p.parent.name not in busy), *own, *dead]
 

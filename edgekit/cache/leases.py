@@ -81,9 +81,9 @@ def held(root: Path, entry: str, mine: Lease | None = None) -> bool:
     return any(lease.alive for lease in found if mine is None or lease.path != mine.path)
 
 
-def busy(root: Path) -> set[str]:
-    """The entries that sessions use now."""
-    return {entry for entry, found in taken(root).items() if any(lease.alive for lease in found)}
+def busy(leases: Mapping[str, list[Lease]]) -> set[str]:
+    """Of the entries of `taken`, those that sessions use now."""
+    return {entry for entry, found in leases.items() if any(lease.alive for lease in found)}
 
 
 def _locked(path: Path) -> bool:

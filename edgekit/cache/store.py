@@ -88,7 +88,7 @@ class CompileCache:
 
     def held(self) -> list[Held]:
         """All that are ready, least recently used first, with their last use and whether a session has them."""
-        uses, busy = recency.uses(self.root), leases.busy(self.root)
+        uses, busy = recency.uses(self.root), leases.busy(leases.taken(self.root))
         return least_recent(Held(e, uses.get(e.name, Use()), e.name in busy) for e in self.layout.entries())
 
     def select(self, names: Sequence[str]) -> list[Entry]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,13 +15,18 @@ Size = tuple[int, int]  # height, width
 HEADS: Sequence[Strides] = ((8, 16, 32), (8, 16, 32, 64))  # the usual heads, and those of the 1280-pixel models
 
 
+def shape(size: Size, stride: int) -> tuple[int, int]:
+    """Rows and columns of one grid; a cell that the image's edge cuts counts."""
+    return -(-size[0] // stride), -(-size[1] // stride)
+
+
 def count(size: Size, strides: Strides) -> int:
-    """Cells in all grids together; a cell that the image's edge cuts counts.
+    """Cells in all grids together.
 
     >>> count((640, 640), (8, 16, 32))
     8400
     """
-    return sum(-(-size[0] // stride) * -(-size[1] // stride) for stride in strides)
+    return sum(prod(shape(size, stride)) for stride in strides)
 
 
 def strides_of(cells: int, size: Size, heads: Sequence[Strides] = HEADS) -> Strides | None:
@@ -35,8 +41,8 @@ def strides_of(cells: int, size: Size, heads: Sequence[Strides] = HEADS) -> Stri
 @lru_cache(maxsize=8)
 def cells(size: Size, strides: Strides) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Column and row of each cell (N, 2), and its stride (N, 1). Shared between callers, so not writable."""
-    shapes = [(-(-size[0] // stride), -(-size[1] // stride)) for stride in strides]
-    corners = np.concatenate([np.indices(shape)[::-1].reshape(2, -1).T for shape in shapes]).astype(np.float32)
+    shapes = [shape(size, stride) for stride in strides]
+    corners = np.concatenate([np.indices(sides)[::-1].reshape(2, -1).T for sides in shapes]).astype(np.float32)
     steps = np.repeat(np.array(strides, np.float32), [h * w for h, w in shapes])[:, None]
     for array in (corners, steps):
         array.setflags(write=False)

@@ -44,7 +44,7 @@ class FastestDet:
     def fits(cls, shapes: Shapes, size: Size, classes: int | None = None) -> bool:
         """One output with a cell for each 16 pixels."""
         shape = only_shape(shapes)
-        if shape is None or len(shape) != 4 or shape[1] < 6 or shape[2:] != _cells(size):
+        if shape is None or len(shape) != 4 or shape[1] < 6 or shape[2:] != grid.shape(size, STRIDE):
             return False
         return classes is None or classes == shape[1] - 5
 
@@ -68,7 +68,7 @@ class FastestDet:
 
     def _batch(self, outputs: Outputs) -> NDArray[np.float32]:
         batch = only_output(self.name, EXPECTS, outputs, ndim=4)
-        if batch.shape[1] < 6 or batch.shape[2:] != _cells(self.size):
+        if batch.shape[1] < 6 or batch.shape[2:] != grid.shape(self.size, STRIDE):
             raise mismatch(self.name, EXPECTS, outputs)
         return batch
 
@@ -78,12 +78,9 @@ class FastestDet:
         good = columns[:, best]
         height, width = self.size
         image = np.array([width, height], np.float32)
-        centres = (np.tanh(good[1:3].T) + corners[best]) * (image / np.array(_cells(self.size)[::-1], np.float32))
+        centres = (np.tanh(good[1:3].T) + corners[best]) * (
+            image / np.array(grid.shape(self.size, STRIDE)[::-1], np.float32)
+        )
         sizes = image / (1 + np.exp(-good[3:5].T))
         boxes = xywh_to_xyxy(np.concatenate((centres, sizes), axis=1))
         return suppressed(boxes, scores[best], good[5:].argmax(axis=0), settings)
-
-
-def _cells(size: Size) -> tuple[int, int]:
-    """Rows and columns of the grid."""
-    return -(-size[0] // STRIDE), -(-size[1] // STRIDE)

@@ -111,19 +111,16 @@ def _heads(shapes: Shapes, size: Size) -> list[str] | None:
     """The outputs' names by stride, the finest first; None where these are others."""
     found = []
     for stride in STRIDES:
-        cells = (-(-size[0] // stride), -(-size[1] // stride))
+        cells = grid.shape(size, stride)
         found += [name for name, shape in shapes.items() if _is_head(shape, cells)]
-    return found if len(shapes) == len(found) == len(set(found)) == len(STRIDES) and _same_width(shapes) else None
+    one_each = len(shapes) == len(found) == len(set(found)) == len(STRIDES)
+    return found if one_each and YoloV5Heads.class_count(shapes) is not None else None
 
 
 def _is_head(shape: Sequence[int], cells: tuple[int, int]) -> bool:
     if len(shape) == 4:
         return shape[1] % ANCHORS == 0 and shape[1] >= 6 * ANCHORS and tuple(shape[2:]) == cells
     return len(shape) == 5 and shape[1] == ANCHORS and shape[4] >= 6 and tuple(shape[2:4]) == cells
-
-
-def _same_width(shapes: Shapes) -> bool:
-    return YoloV5Heads.class_count(shapes) is not None
 
 
 def _anchors(given: Any) -> tuple[tuple[tuple[float, float], ...], ...]:
