@@ -60,6 +60,12 @@ class Loan:
         return self.reason is None
 
     @property
+    def kept(self) -> Entry | None:
+        """What others find: of a copy, what it was made from; None as long as nothing is ready."""
+        entry = read((self._original or self.entry).path)
+        return entry if entry is not None and entry.state == "ready" else None
+
+    @property
     def written_to(self) -> bool:
         """Whether the provider has written there since: after a hit, that it did not take what it found."""
         return files.stamps(self.folder) != self._seen
@@ -174,8 +180,8 @@ class Loan:
         for name in names:
             files.sync(self.folder / name)
         with self._cache.layout.lock():
-            entry = read((self._original or self.entry).path)
-            if entry is None or entry.state != "ready":
+            entry = self.kept
+            if entry is None:
                 return
             if self._original is not None:
                 # what is there already is another session's: recorded, or still being written

@@ -196,7 +196,7 @@ def _warm(package: Path, into_package: bool, where: dict[str, Any]) -> dict[str,
     use = model.cache
     if use is not None and use.loan is None:
         raise EdgekitError(f"{package}: {use.notice}")
-    kept = use.loan.entry if use and use.loan and use.loan.entry.state != "filling" else None
+    kept = use.kept if use else None
     if into_package:
         if use is None or kept is None:
             raise UsageError(f"{package}: {model.provider} has compiled nothing that a package could carry")

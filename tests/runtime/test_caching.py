@@ -422,3 +422,16 @@ def test_each_provider_is_told_its_folder(tmp_path: Path, request_: Request, opt
 
 def test_the_cpus_provider_keeps_nothing(tmp_path: Path) -> None:
     assert caching.wanted(Opening(tmp_path / "m.onnx")) is None
+
+
+def test_what_is_shipped_is_what_is_kept_and_not_a_sessions_own_copy(provider: StandInProvider, tmp_path: Path) -> None:
+    model = saved(tmp_path / "package", 1.0)
+    first, second = opened(model), opened(model)
+    assert second.use is not None
+    second.session.run(None, {"x": np.ones((1, 4), np.float32)})
+    caching.ship(Opening(model, (MIGRAPHX,)), second.use)
+    [shipped] = CompileCache(tmp_path / "package" / "compiled").entries()
+    assert set(shipped.files) == {"model-1x3.mxr", "for-this-shape.mxr"}
+    [kept] = CompileCache().entries()
+    assert second.use.to_dict()["entry"] == kept.name
+    ended(first, second)

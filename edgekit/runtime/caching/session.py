@@ -104,11 +104,10 @@ def ship(opening: Opening, use: Use) -> None:
     Raises:
         CacheError: it cannot be written there.
     """
-    assert use.loan is not None
     use.update()
-    shipped, entry = CompileCache(opening.model.parent / SHIPPED), use.loan.entry
+    shipped, entry = CompileCache(opening.model.parent / SHIPPED), use.kept
     try:
-        if not shipped.find(entry.key).hit:
+        if entry is not None and not shipped.find(entry.key).hit:
             shipped.add(entry)
     except OSError as e:
         raise CacheError(f"{shipped.root} cannot be written: {e.strerror or e}") from e
@@ -176,7 +175,7 @@ class _Making:
             return Opened(session, Use(reason=f"the cache cannot be written: {e.strerror or e}"))
         compiled = seconds if kept and (refused or not loan.hit) else None
         hit = loan.hit and not refused
-        return Opened(session, Use(loan, hit, loan.entry.name, reason if hit or kept else None, compiled))
+        return Opened(session, Use(loan, hit, reason if hit or kept else None, compiled))
 
 
 def _refuse_a_miss(opening: Opening, cache: CompileCache, identified: CacheKey) -> None:

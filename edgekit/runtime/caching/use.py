@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from edgekit.cache import Loan
+from edgekit.cache import Entry, Loan
 
 
 @dataclass(frozen=True)
@@ -14,9 +14,13 @@ class Use:
 
     loan: Loan | None = None
     hit: bool = False
-    entry: str | None = None  # its name
     reason: str | None = None  # of a miss, or why the cache was not used
     seconds: float | None = None  # that compiling took, on a miss
+
+    @property
+    def kept(self) -> Entry | None:
+        """The entry as the store holds it; None if nothing is kept."""
+        return self.loan.kept if self.loan is not None else None
 
     @property
     def notice(self) -> str | None:
@@ -34,4 +38,5 @@ class Use:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, as `edgekit run --json` prints it."""
-        return {"hit": self.hit, "entry": self.entry, "reason": self.reason, "seconds": self.seconds}
+        kept = self.kept
+        return {"hit": self.hit, "entry": kept.name if kept else None, "reason": self.reason, "seconds": self.seconds}
