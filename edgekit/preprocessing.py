@@ -135,11 +135,14 @@ PRESETS: Mapping[str, Preprocess] = {
     ),
 }
 
+_LETTERBOXED = (
+    *("yolov8", "yolov8_segment", "yolov8_pose", "yolov8_obb", "yolov5", "yolov5_heads"),
+    *("end2end", "end2end_segment", "end2end_pose", "end2end_obb"),
+    *("edgemdt", "edgemdt_segment", "edgemdt_pose", "semantic"),
+)
 DECODER_PRESETS: Mapping[str, str] = {
-    "yolov8": "yolo",
-    "yolov5": "yolo",
-    "yolov5_heads": "yolo",
-    "end2end": "yolo",
+    **dict.fromkeys(_LETTERBOXED, "yolo"),
+    "depth": "stretch",
     "yolox": "yolox",
     "detr": "stretch",
     "scored_boxes": "stretch",

@@ -160,6 +160,11 @@ def writable(folder: Path | str) -> None:
                 made.rmdir()
 
 
+def missing_opencv(what: str) -> DependencyError:
+    """The error for a step that needs OpenCV where it is not here."""
+    return DependencyError(f"{what} needs OpenCV, which is not installed", hint=INSTALL_VISION)
+
+
 def missing_vision(what: str) -> DependencyError:
     """The error for a step that needs OpenCV or Pillow where neither is here."""
     return DependencyError(f"{what} needs OpenCV or Pillow, and neither is installed", hint=INSTALL_VISION)

@@ -24,12 +24,13 @@ class Geometry:
 
     Law: `to_image(to_input(boxes))` is `boxes`, clipped to the image.
 
-    >>> g = Geometry(image=(100, 200), scale=(3.2, 3.2), offset=(0.0, 160.0))
+    >>> g = Geometry(image=(100, 200), input=(640, 640), scale=(3.2, 3.2), offset=(0.0, 160.0))
     >>> g.to_image(np.array([[32, 192, 320, 9999]])).tolist()
     [[10.0, 10.0, 100.0, 100.0]]
     """
 
     image: tuple[int, int]  # height, width
+    input: tuple[int, int]  # height, width
     scale: tuple[float, float]  # x, y
     offset: tuple[float, float]  # x, y
 
@@ -40,10 +41,49 @@ class Geometry:
 
     def to_image(self, boxes: NDArray[Any]) -> NDArray[np.float32]:
         """(N, 4) x1 y1 x2 y2 in pixels of the model's input -> image pixels, clipped to the image."""
-        height, width = self.image
-        unscaled = (boxes - np.tile(self.offset, 2)) / np.tile(self.scale, 2)
-        clipped: NDArray[np.float32] = np.clip(unscaled, 0, (width, height, width, height)).astype(np.float32)
+        return self.points_to_image(boxes.reshape(-1, 2, 2)).reshape(-1, 4)
+
+    def points_to_image(self, points: NDArray[Any]) -> NDArray[np.float32]:
+        """(..., 2) x y in pixels of the model's input -> image pixels, clipped to the image."""
+        return self.clipped(self._unscaled(points))
+
+    def clipped(self, points: NDArray[Any]) -> NDArray[np.float32]:
+        """(..., 2) x y, or (N, 4) x1 y1 x2 y2, in image pixels, clipped to the image."""
+        limits = np.tile(self.image[::-1], points.shape[-1] // 2)
+        clipped: NDArray[np.float32] = np.clip(points, 0, limits).astype(np.float32)
         return clipped
+
+    def rotated_to_image(self, boxes: NDArray[Any]) -> NDArray[np.float32]:
+        """(N, 5) centre x, centre y, width, height, angle in pixels of the model's input -> the same in the image.
+
+        Not clipped: a part of a rotated box is none. Where x and y are scaled apart, sides keep their directions and
+        lengths, and the angle is the width's.
+        """
+        cos, sin = np.cos(boxes[:, 4]), np.sin(boxes[:, 4])
+        along = boxes[:, 2, None] * np.stack((cos, sin), axis=1) / self.scale
+        across = boxes[:, 3, None] * np.stack((-sin, cos), axis=1) / self.scale
+        lengths = np.stack((np.hypot(*along.T), np.hypot(*across.T)), axis=1)
+        angles = np.arctan2(sin / self.scale[1], cos / self.scale[0])
+        out = np.concatenate((self._unscaled(boxes[:, :2]), lengths, angles[:, None]), axis=1)
+        return out.astype(np.float32)
+
+    def places_in(
+        self, grid: tuple[int, int], rows: NDArray[Any], columns: NDArray[Any]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Where the centres of the image's pixels lie in a map of the whole input, in indices of that map.
+
+        Args:
+            grid: height and width of the map.
+            rows, columns: indices of pixels.
+        """
+        (scale_x, scale_y), (x, y), (height, width) = self.scale, self.offset, self.input
+        down = ((rows + 0.5) * scale_y + y) * (grid[0] / height) - 0.5
+        right = ((columns + 0.5) * scale_x + x) * (grid[1] / width) - 0.5
+        return np.clip(down, 0, grid[0] - 1), np.clip(right, 0, grid[1] - 1)
+
+    def _unscaled(self, points: NDArray[Any]) -> NDArray[np.float64]:
+        unscaled: NDArray[np.float64] = (points - np.array(self.offset)) / np.array(self.scale)
+        return unscaled
 
 
 @dataclass(frozen=True)
@@ -55,10 +95,11 @@ class _Placement:
     size: tuple[int, int]
     at: tuple[int, int]
 
-    def geometry(self, image: tuple[int, int]) -> Geometry:
+    def geometry(self, image: tuple[int, int], size: tuple[int, int]) -> Geometry:
         # the ratio of whole pixels, not the ideal one: it is what the pixels were really scaled by
         return Geometry(
             image=image,
+            input=size,
             scale=(self.resized[1] / image[1], self.resized[0] / image[0]),
             offset=(float(self.at[1] - self.start[1]), float(self.at[0] - self.start[0])),
         )
@@ -127,7 +168,7 @@ class Transform:
         area = place.resized[0] * place.resized[1]
         detour = place.resized != place.size and area <= _LARGEST_DETOUR * self._scratch.shape[1] // 3
         self._full = np.empty((*place.resized, 3), np.uint8) if self._cv2 is not None and detour else None
-        self._geometry = place.geometry(image)
+        self._geometry = place.geometry(image, self.preprocess.size)
         return self._geometry
 
     def _resize(self, image: NDArray[np.uint8]) -> None:

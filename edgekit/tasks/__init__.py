@@ -1,3 +1,3 @@
-"""From a model's outputs to detections or probabilities: one decoder per output format, on numpy alone."""
+"""From a model's outputs to what its task is about: one decoder per output format, on numpy alone."""
 
-TASKS = ("detect", "classify", "raw")
+TASKS = ("detect", "segment", "pose", "obb", "classify", "semantic", "depth", "raw")

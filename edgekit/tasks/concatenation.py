@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -38,3 +39,20 @@ def concatenate(boxes: NDArray[Any], scores: NDArray[Any], labels: NDArray[Any],
             raise ModelError(f"concatenation: extras[{i}] is {part.shape}, boxes {boxes.shape} ask for {(*rows, 'K')}")
     parts = (boxes, scores[..., None], labels[..., None], *extras)
     return np.concatenate([part.astype(boxes.dtype, copy=False) for part in parts], axis=2)
+
+
+def concatenated(parts: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """What separate outputs are after concatenation: detect (B, N, 6), pose (B, N, 6 + 3K), segment (B, N, 6 + M).
+
+    Args:
+        parts: by meaning, as `edgekit.tasks.parts` sorts them out: boxes, scores, labels, extras, prototypes.
+
+    Returns:
+        `detections`, in the dtype of the boxes, and for segment `prototypes` as they came.
+
+    Raises:
+        ModelError: as for `concatenate`.
+    """
+    extras = [parts["extras"]] if "extras" in parts else []
+    joined = {"detections": concatenate(parts["boxes"], parts["scores"], parts["labels"], *extras)}
+    return {**joined, "prototypes": parts["prototypes"]} if "prototypes" in parts else joined

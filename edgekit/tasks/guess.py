@@ -8,6 +8,8 @@ from typing import Any
 from edgekit.tasks.decoders import DECODERS
 
 ULTRALYTICS_TASKS = ("detect", "segment", "pose", "obb", "classify", "semantic", "depth")
+# to shapes, keypoints and angles are more classes, and a class map is a depth map: something else must tell
+HIDDEN = frozenset({"yolov8_pose", "yolov8_obb", "end2end_pose", "end2end_obb", "semantic", "depth"})
 
 
 def candidates(
@@ -29,26 +31,29 @@ def candidates(
     return [
         name
         for name, decoder in DECODERS.items()
-        if task in (None, decoder.task) and decoder.fits(shapes, size, classes)
+        if task in (None, decoder.task)
+        and (task is not None or name not in HIDDEN)
+        and decoder.fits(shapes, size, classes)
     ]
 
 
-def from_metadata(metadata: Mapping[str, Any]) -> tuple[str, str | None] | None:
+def from_metadata(metadata: Mapping[str, Any]) -> tuple[str, str] | None:
     """Task and decoder that parsed Ultralytics keys tell; None where they tell no task.
 
-    The decoder is None for a task without one. Exports of YOLOv5's own repository carry only stride and names.
+    Exports of YOLOv5's own repository carry only stride and names.
 
     >>> from_metadata({"task": "detect", "args": {"nms": True}})
     ('detect', 'end2end')
     >>> from_metadata({"task": "pose"})
-    ('pose', None)
+    ('pose', 'yolov8_pose')
     """
     task = metadata.get("task")
     if task not in ULTRALYTICS_TASKS:
         return None
-    if task == "detect":
-        args = metadata.get("args")
-        nms = args.get("nms") if isinstance(args, Mapping) else None
-        finished = metadata.get("end2end") is True or metadata.get("nms") is True or nms is True
-        return task, "end2end" if finished else "yolov8"
-    return task, "classify" if task == "classify" else None
+    if task in ("classify", "semantic", "depth"):
+        return task, task
+    args = metadata.get("args")
+    nms = args.get("nms") if isinstance(args, Mapping) else None
+    finished = metadata.get("end2end") is True or metadata.get("nms") is True or nms is True
+    decoder = "end2end" if finished else "yolov8"
+    return task, decoder if task == "detect" else f"{decoder}_{task}"

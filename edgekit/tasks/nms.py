@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,12 @@ BLOCK = 128
 
 
 def suppress(
-    boxes: NDArray[Any], scores: NDArray[Any], class_ids: NDArray[Any], settings: Settings
+    boxes: NDArray[Any],
+    scores: NDArray[Any],
+    class_ids: NDArray[Any],
+    settings: Settings,
+    *,
+    overlap: Callable[[NDArray[Any], NDArray[Any]], NDArray[np.float64]] = iou,
 ) -> NDArray[np.int64]:
     """Choose the boxes to keep.
 
@@ -27,6 +33,7 @@ def suppress(
         boxes: (N, 4) float, x1 y1 x2 y2.
         scores: (N,) float.
         class_ids: (N,) int.
+        overlap: of every box of the first argument with every box of the second; for others than upright boxes.
 
     Returns:
         Indices into the arguments, best score first.
@@ -36,7 +43,7 @@ def suppress(
     boxes, class_ids = boxes[order], class_ids[order]
 
     def rivals(a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.bool_]:
-        close = iou(boxes[a], boxes[b]) > settings.iou
+        close = overlap(boxes[a], boxes[b]) > settings.iou
         return close if settings.class_agnostic else close & (class_ids[a][:, None] == class_ids[b])
 
     kept = np.zeros(0, np.int64)  # positions in `order`

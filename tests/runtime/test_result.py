@@ -16,7 +16,7 @@ from edgekit.runtime.result import Boxes, Probs, Result, image_id, to_coco
 from edgekit.runtime.transform import Geometry
 from edgekit.tasks.predictions import Detections, Probabilities
 
-GEOMETRY = Geometry(image=(100, 200), scale=(2.0, 2.0), offset=(0.0, 100.0))
+GEOMETRY = Geometry(image=(100, 200), input=(400, 400), scale=(2.0, 2.0), offset=(0.0, 100.0))
 NAMES = {0: "person", 5: "bus"}
 
 

@@ -72,7 +72,7 @@ def test_nearest_takes_the_pixel_at_the_centre(h: int, w: int, height: int, widt
     data=st.data(),
 )
 def test_boxes_go_to_the_input_and_back(h: int, w: int, how: str, corner: str, data: st.DataObject) -> None:
-    geometry = placement(Preprocess(resize=how, pad_position=corner, size=(320, 416)), (h, w)).geometry((h, w))
+    geometry = placement(Preprocess(resize=how, pad_position=corner, size=(320, 416)), (h, w)).geometry((h, w), (320, 416))
     boxes = np.array(
         [
             [
@@ -90,7 +90,7 @@ def test_boxes_go_to_the_input_and_back(h: int, w: int, how: str, corner: str, d
 
 
 def test_boxes_are_clipped_to_the_image() -> None:
-    geometry = Geometry(image=(10, 20), scale=(1.0, 1.0), offset=(0.0, 0.0))
+    geometry = Geometry(image=(10, 20), input=(10, 20), scale=(1.0, 1.0), offset=(0.0, 0.0))
     assert geometry.to_image(np.array([[-5.0, -5.0, 99.0, 99.0]])).tolist() == [[0.0, 0.0, 20.0, 10.0]]
     assert geometry.to_image(np.zeros((0, 4), np.float32)).shape == (0, 4)
 

@@ -8,29 +8,43 @@ from collections.abc import Mapping
 from edgekit.errors import ModelError
 from edgekit.tasks.decoders.classify import Classify
 from edgekit.tasks.decoders.decoder import Decoder
+from edgekit.tasks.decoders.depth import Depth
 from edgekit.tasks.decoders.detr import Detr
-from edgekit.tasks.decoders.end2end import End2End
+from edgekit.tasks.decoders.edgemdt import EdgeMdt, EdgeMdtPose, EdgeMdtSegment
+from edgekit.tasks.decoders.end2end import End2End, End2EndObb, End2EndPose, End2EndSegment
 from edgekit.tasks.decoders.fastestdet import FastestDet
 from edgekit.tasks.decoders.nanodet import NanoDet
 from edgekit.tasks.decoders.scored_boxes import ScoredBoxes
+from edgekit.tasks.decoders.semantic import Semantic
 from edgekit.tasks.decoders.ssd import Ssd
 from edgekit.tasks.decoders.yolov5 import YoloV5
 from edgekit.tasks.decoders.yolov5_heads import YoloV5Heads
-from edgekit.tasks.decoders.yolov8 import YoloV8
+from edgekit.tasks.decoders.yolov8 import YoloV8, YoloV8Obb, YoloV8Pose, YoloV8Segment
 from edgekit.tasks.decoders.yolox import YoloX
 
 _ALL: tuple[type[Decoder], ...] = (
     YoloV8,
+    YoloV8Segment,
+    YoloV8Pose,
+    YoloV8Obb,
     YoloV5,
     YoloV5Heads,
     YoloX,
     NanoDet,
     FastestDet,
     End2End,
+    End2EndSegment,
+    End2EndPose,
+    End2EndObb,
+    EdgeMdt,
+    EdgeMdtSegment,
+    EdgeMdtPose,
     Detr,
     ScoredBoxes,
     Ssd,
     Classify,
+    Semantic,
+    Depth,
 )
 
 DECODERS: Mapping[str, type[Decoder]] = {decoder.name: decoder for decoder in _ALL}

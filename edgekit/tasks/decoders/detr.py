@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edgekit.tasks.decoders.decoder import Outputs, Shapes, Size, check_options, mismatch
+from edgekit.tasks.parts import NAMED, sorted_out
 from edgekit.tasks.predictions import Prediction, Settings
 from edgekit.tasks.selection import filtered
 
 EXPECTS = "labels (batch, queries) int, boxes (batch, queries, 4), scores (batch, queries), so named or so typed"
-NAMES = ("labels", "boxes", "scores")
 
 
 @dataclass(frozen=True)
@@ -51,15 +51,10 @@ class Detr:
         Raises:
             ModelError: the outputs are others, or labels and scores cannot be told apart.
         """
-        if len(outputs) != 3:
+        parts = sorted_out(outputs)
+        if parts is None or set(parts) != set(NAMED):
             raise mismatch(self.name, EXPECTS, outputs)
-        if all(name in outputs for name in NAMES):
-            labels, boxes, scores = (outputs[name] for name in NAMES)
-        else:
-            labels, boxes, scores = self._sorted_out(outputs)
-        if boxes.ndim != 3 or boxes.shape[2] != 4 or not labels.shape == scores.shape == boxes.shape[:2]:
-            raise mismatch(self.name, EXPECTS, outputs)
-        return {"labels": labels, "boxes": boxes, "scores": scores}
+        return parts
 
     @np.errstate(over="ignore", invalid="ignore")  # NaN and inf are dropped, not warned of
     def __call__(self, outputs: Outputs, settings: Settings) -> list[Prediction]:
@@ -67,12 +62,3 @@ class Detr:
         parts = self.parts(outputs)
         boxes, scores = (parts[name].astype(np.float32, copy=False) for name in ("boxes", "scores"))
         return [filtered(*image, settings) for image in zip(boxes, scores, parts["labels"], strict=True)]
-
-    def _sorted_out(self, outputs: Outputs) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-        boxes = [array for array in outputs.values() if array.ndim == 3]
-        flat = [array for array in outputs.values() if array.ndim == 2]
-        labels = [array for array in flat if np.issubdtype(array.dtype, np.integer)]
-        scores = [array for array in flat if np.issubdtype(array.dtype, np.floating)]
-        if not len(boxes) == len(labels) == len(scores) == 1:
-            raise mismatch(self.name, EXPECTS, outputs)
-        return labels[0], boxes[0], scores[0]
