@@ -13,8 +13,10 @@ from edgekit import metadata
 from edgekit.errors import ModelError
 from edgekit.manifest import Interface, TensorSpec
 from edgekit.preprocessing import DECODER_PRESETS, Dtype, Layout, Preprocess, fitted, preset
+from edgekit.runtime.decoding import Choice, choose
 from edgekit.runtime.hints import Hints
-from edgekit.tasks import decoders, guess
+from edgekit.tasks import decoders
+from edgekit.tasks.layout import batched
 
 DTYPES = {
     "tensor(float)": "float32",
@@ -23,6 +25,7 @@ DTYPES = {
     "tensor(string)": "str",
 }
 IMAGE_DTYPES = ("float32", "float16", "uint8")
+SMALLEST_SIDE = 16  # pixels of an image, where no batch axis shows that it is one
 SIZE_INPUT = "orig_target_sizes"  # as the DETR family's exporters name it: (B, 2) int64, width and height
 
 
@@ -55,24 +58,25 @@ def identify(session: Any, hints: Hints) -> Identified:
     inputs, outputs, known = read(session)
     image = next((i for i in inputs if i.role == "image"), None)
     size = _size(image, known, hints) if image else None
-    sample = session.run(None, grey_feed(inputs, size))
-    shapes = {spec.name: tuple(np.shape(array)) for spec, array in zip(outputs, sample, strict=True)}
+    sample = dict(zip([spec.name for spec in outputs], session.run(None, grey_feed(inputs, size)), strict=True))
+    has_batch_axis = image is None or len(image.shape) == 4
     names = dict(hints.names) if hints.names is not None else metadata.class_names(known.get("names"))
-    task, decoder, guesses = _decoder(shapes, size, known, hints, len(names) or None)
-    preprocess = None
-    if image and size:
-        preprocess = _preprocess(image, size, known, decoder, hints)
+    choice = choose(sample if has_batch_axis else batched(sample), size, known, hints, len(names) or None)
+    if not names and choice.classes:
+        names = {i: f"class_{i}" for i in range(choice.classes)}
+    preprocess = _preprocess(image, size, known, choice.decoder, hints) if image and size else None
+    options = dict(choice.options) if has_batch_axis or not choice.decoder else {**choice.options, "batch_axis": False}
     interface = Interface(
         inputs=inputs,
         outputs=outputs,
-        task=task,
-        decoder=decoder,
-        decoder_options=_decoder_options(decoder, sample, known),
+        task=choice.task,
+        decoder=choice.decoder,
+        decoder_options=options,
         preprocess=preprocess,
-        postprocess=dict(decoders.SETTINGS.get(decoder or "", {})),
-        metadata=_metadata(known, task, decoder, size, names, shapes),
+        postprocess=dict(decoders.SETTINGS.get(choice.decoder or "", {})),
+        metadata=_metadata(known, choice, size, names),
     )
-    return Identified(interface, tuple(guesses))
+    return Identified(interface, choice.guesses)
 
 
 def grey_feed(inputs: Sequence[TensorSpec], size: tuple[int, int] | None) -> dict[str, NDArray[Any]]:
@@ -100,13 +104,15 @@ def size_feed(spec: TensorSpec, size: tuple[int, int]) -> NDArray[Any]:
 
 def image_shape(spec: TensorSpec, size: tuple[int, int]) -> tuple[int, ...]:
     """The concrete shape of an image input."""
-    batch = spec.shape[0] if isinstance(spec.shape[0], int) and spec.shape[0] > 0 else 1
-    return (batch, 3, *size) if layout(spec) == "NCHW" else (batch, *size, 3)
+    places = (3, *size) if layout(spec) == "NCHW" else (*size, 3)
+    if len(spec.shape) == 3:
+        return places
+    return (spec.shape[0] if isinstance(spec.shape[0], int) and spec.shape[0] > 0 else 1, *places)
 
 
 def layout(spec: TensorSpec) -> Layout:
     """Channels first unless only the last dimension can be the channels."""
-    return "NHWC" if spec.shape[3] == 3 and spec.shape[1] != 3 else "NCHW"
+    return "NHWC" if spec.shape[-1] == 3 and spec.shape[-3] != 3 else "NCHW"
 
 
 def _spec(tensor: Any) -> TensorSpec:
@@ -116,11 +122,21 @@ def _spec(tensor: Any) -> TensorSpec:
 
 def with_role(spec: TensorSpec) -> TensorSpec:
     """The input with what it is for, as far as its shape and name tell."""
-    if len(spec.shape) == 4 and spec.dtype in IMAGE_DTYPES and 3 in (spec.shape[1], spec.shape[3]):
+    if spec.dtype in IMAGE_DTYPES and _is_image(spec.shape):
         return replace(spec, role="image")
     if spec.name == SIZE_INPUT and len(spec.shape) == 2:
         return replace(spec, role="size")
     return spec
+
+
+def _is_image(shape: tuple[int | str, ...]) -> bool:
+    """Three channels, first or last; without a batch axis also sides that points in space, (N, 3), do not have."""
+    if len(shape) == 4:
+        return 3 in (shape[1], shape[3])
+    if len(shape) != 3 or 3 not in (shape[0], shape[2]):
+        return False
+    sides = shape[1:] if shape[0] == 3 else shape[:2]
+    return all(isinstance(side, int) and side >= SMALLEST_SIDE for side in sides)
 
 
 def _size(image: TensorSpec, known: Mapping[str, Any], hints: Hints) -> tuple[int, int]:
@@ -147,82 +163,9 @@ def _said(size: tuple[int, int]) -> str:
 
 def fixed_size(image: TensorSpec) -> tuple[int, int] | None:
     """Height and width of an image input, if the model fixes both."""
-    height, width = image.shape[2:] if layout(image) == "NCHW" else image.shape[1:3]
+    height, width = image.shape[-2:] if layout(image) == "NCHW" else image.shape[-3:-1]
     both = isinstance(height, int) and isinstance(width, int) and height > 0 and width > 0
     return (int(height), int(width)) if both else None
-
-
-def _decoder(
-    shapes: Mapping[str, tuple[int, ...]],
-    size: tuple[int, int] | None,
-    known: Mapping[str, Any],
-    hints: Hints,
-    classes: int | None,
-) -> tuple[str, str | None, list[str]]:
-    """Task, decoder, and what was guessed."""
-    if hints.decoder:
-        kind = decoders.get(hints.decoder)
-        if hints.task and hints.task != kind.task:
-            raise ModelError(f"decoder {hints.decoder} gives {kind.task}, not {hints.task}")
-        if not kind.fits(shapes, size or (0, 0)):
-            raise ModelError(f"decoder {hints.decoder} does not fit the outputs: {_described(shapes)}")
-        _check_names(hints.decoder, shapes, classes)
-        return kind.task, hints.decoder, []
-    if hints.task == "raw" or size is None:
-        return "raw", None, []
-    said = guess.from_metadata(known)
-    if said and not hints.task:
-        task, decoder = said
-        if decoder is None:
-            raise ModelError(
-                f"the model's metadata says task {task}, which has no decoder yet",
-                hint="--task raw gives the outputs as they are",
-            )
-        if decoders.get(decoder).fits(shapes, size):
-            _check_names(decoder, shapes, classes)
-            return task, decoder, []
-    fitting = guess.candidates(shapes, size, task=hints.task, classes=classes)
-    if not fitting and classes:  # names of another model must not make this one raw
-        fitting = guess.candidates(shapes, size, task=hints.task)
-    if len(fitting) > 1:
-        raise ModelError(
-            f"several decoders fit the outputs {_described(shapes)}: {', '.join(fitting)}",
-            hint=f"--decoder {fitting[0]}",
-        )
-    if fitting:
-        _check_names(fitting[0], shapes, classes)
-        task = decoders.get(fitting[0]).task
-        return task, fitting[0], [f"task {task} and decoder {fitting[0]} guessed from the outputs {_described(shapes)}"]
-    if hints.task:
-        raise ModelError(
-            f"no decoder for {hints.task} fits the outputs {_described(shapes)}",
-            hint="--task raw gives the outputs as they are",
-        )
-    return "raw", None, [f"no decoder fits the outputs {_described(shapes)}: they are given as they are (task raw)"]
-
-
-def _check_names(decoder: str, shapes: Mapping[str, tuple[int, ...]], classes: int | None) -> None:
-    """Refuse names of another number of classes: every label would be in doubt."""
-    count = decoders.get(decoder).class_count(shapes)
-    if classes and count and classes != count:
-        raise ModelError(
-            f"there are {classes} class names, the outputs have {count} classes ({decoder}, {_described(shapes)})",
-            hint="--names FILE with one name for each class",
-        )
-
-
-def _described(shapes: Mapping[str, tuple[int, ...]]) -> str:
-    return ", ".join(f"{name} {shape}" for name, shape in shapes.items())
-
-
-def _decoder_options(decoder: str | None, sample: Sequence[NDArray[Any]], known: Mapping[str, Any]) -> dict[str, Any]:
-    """classify: whether the model's outputs are still logits. yolov5_heads: the anchors that its exporter wrote."""
-    if decoder == "yolov5_heads" and "anchors" in known:
-        return {"anchors": metadata.plain(known["anchors"])}
-    if decoder != "classify":
-        return {}
-    values = np.asarray(sample[0], np.float64).ravel()
-    return {"softmax": not (values.min() >= 0 and abs(values.sum() - 1) < 1e-2)}
 
 
 def _preprocess(
@@ -243,21 +186,15 @@ def default_preset(decoder: str | None, known: Mapping[str, Any]) -> str:
 
 
 def _metadata(
-    known: Mapping[str, Any],
-    task: str,
-    decoder: str | None,
-    size: tuple[int, int] | None,
-    names: Mapping[int, str],
-    shapes: Mapping[str, tuple[int, ...]],
+    known: Mapping[str, Any], choice: Choice, size: tuple[int, int] | None, names: Mapping[int, str]
 ) -> dict[str, Any]:
     """The model's own keys, with those that every reader needs filled in."""
     out = {key: metadata.plain(value) for key, value in known.items()}
-    count = decoders.get(decoder).class_count(shapes) if decoder else None
-    if not names and count:
-        names = {i: f"class_{i}" for i in range(count)}
     # a model whose outputs are given as they are keeps the task that its exporter wrote
-    out |= {"stride": known.get("stride", 32), "task": known.get("task", task) if task == "raw" else task}
-    out |= {"batch": 1, "channels": 3, "names": dict(names)}
+    task = known.get("task", choice.task) if choice.task == "raw" else choice.task
+    out |= {"stride": known.get("stride", 32), "task": task, "batch": 1, "channels": 3, "names": dict(names)}
+    if "kpt_shape" in choice.options:
+        out["kpt_shape"] = choice.options["kpt_shape"]
     if size:
         out["imgsz"] = list(size)
     return out

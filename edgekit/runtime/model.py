@@ -28,9 +28,9 @@ from edgekit.runtime.result import Result
 from edgekit.runtime.sources import Source
 from edgekit.runtime.transform import Geometry, Transform
 from edgekit.tasks import decoders
-from edgekit.tasks.concatenation import concatenate
+from edgekit.tasks.concatenation import concatenated
+from edgekit.tasks.decoders.arranged import Arranged
 from edgekit.tasks.decoders.decoder import Decoder
-from edgekit.tasks.decoders.detr import Detr
 from edgekit.tasks.predictions import Prediction, Settings
 
 Array = NDArray[Any]
@@ -196,17 +196,18 @@ class Model:
     ) -> dict[str, Any]:
         """Named outputs after concatenation: a task's separate outputs joined into one array.
 
-        Models with labels, boxes and scores give `detections`, (B, N, 6): x1 y1 x2 y2 score class, in pixels of the
-        model's input. Everything else comes as the session gave it, and so does what `out` or `on_device` asks for.
+        Models with boxes, scores and labels apart give `detections`, in the dtype of the boxes and in pixels of the
+        model's input: detect (B, N, 6) x1 y1 x2 y2 score class, pose (B, N, 6 + 3K), segment (B, N, 6 + M) and
+        `prototypes` (B, M, h, w). Everything else comes as the session gave it, and so does what `out` or
+        `on_device` asks for.
 
         Args:
             feed, out, on_device: as for `raw`.
         """
         outputs = self.raw(feed, out=out, on_device=on_device)
-        if out or on_device or not isinstance(self._decoder, Detr):
+        if out or on_device or self._decoder is None or self.interface.decoder not in decoders.SEPARATE:
             return outputs
-        parts = self._decoder.parts(outputs)
-        return {"detections": concatenate(parts["boxes"], parts["scores"], parts["labels"])}
+        return concatenated(self._decoder.parts(outputs))
 
     def raw(
         self, feed: Mapping[str, Tensor], *, out: Mapping[str, Tensor] | None = None, on_device: bool = False
@@ -252,7 +253,7 @@ class Model:
             wanted = ", ".join(f"{i.name} {i.dtype}{list(i.shape)}" for i in self.interface.inputs)
             raise UsageError(f"{self.path} takes no image but {wanted}", hint="model.run({...}) in Python")
         tensor, geometry = self._transform(image)
-        if self._feed[self._image] is not tensor:  # a fixed batch of several: the other places stay grey
+        if not np.may_share_memory(self._feed[self._image], tensor):  # a batch of several: other places stay grey
             self._feed[self._image][:1] = tensor
         return self._feed, geometry
 
@@ -276,33 +277,37 @@ class Model:
         prepared = time.perf_counter()
         outputs = self.raw(feed)
         inferred = time.perf_counter()
-        prediction = self.decode(outputs, settings)[0] if self._decoder else None
+        about: dict[str, Any] = {"source": name, "image": image, "names": self.names}
+        if self._decoder is None:
+            result = Result.from_outputs(outputs, **about)
+        else:
+            prediction = self.decode(outputs, settings)[0]
+            result = Result.from_prediction(prediction, geometry, task=self.interface.task, **about)
         decoded = time.perf_counter()
         speed = {
             "preprocess": (prepared - start) * 1e3,
             "inference": (inferred - prepared) * 1e3,
             "postprocess": (decoded - inferred) * 1e3,
         }
-        if prediction is None:
-            return Result.from_outputs(outputs, source=name, image=image, names=self.names, speed=speed)
-        return Result.from_prediction(
-            prediction, geometry, source=name, image=image, names=self.names, speed=speed, task=self.interface.task
-        )
+        return replace(result, speed=speed)
 
     def _size(self) -> tuple[int, int] | None:
         return self.interface.preprocess.size if self.interface.preprocess else None
 
-    def _make_decoder(self) -> Decoder | None:
+    def _make_decoder(self) -> Decoder | Arranged | None:
         if self.interface.decoder is None:
             return None
-        return decoders.get(self.interface.decoder).build(self._size() or (0, 0), self.interface.decoder_options)
+        return decoders.build(self.interface.decoder, self._size() or (0, 0), self.interface.decoder_options)
 
     def _make_feed(self) -> dict[str, Array]:
         """The buffers that are fed at each run; the image's part is rewritten in place."""
         feed = interfaces.grey_feed(self.interface.inputs, self._size())
         for spec in self.interface.inputs:
-            # a batch of one is the transform's own buffer, without a copy
-            if spec.role == "image" and self._transform and feed[spec.name].shape[0] == 1:
+            if spec.role != "image" or not self._transform:
+                continue
+            if len(spec.shape) == 3:  # no batch axis
+                feed[spec.name] = self._transform.buffer[0]
+            elif feed[spec.name].shape[0] == 1:  # the transform's own buffer, without a copy
                 feed[spec.name] = self._transform.buffer
         return feed
 

@@ -48,9 +48,9 @@ def test_what_was_guessed_is_said_and_what_is_known_is_not() -> None:
     assert "guessed from the outputs output0 (1, 7, 64)" in identify(session(toys.detector()), Hints()).guesses[0]
 
 
-def test_a_task_without_a_decoder_is_not_guessed() -> None:
+def test_a_task_that_the_outputs_do_not_have_is_said() -> None:
     model = toys.detector(metadata={**toys.METADATA, "task": "pose"})
-    with pytest.raises(ModelError, match="task pose, which has no decoder"):
+    with pytest.raises(ModelError, match="no kpt_shape, and no keypoints of 3 or 2 values fit the outputs"):
         identify(session(model), Hints())
     assert identify(session(model), Hints(task="raw")).interface.decoder is None
 

@@ -72,7 +72,9 @@ def test_nearest_takes_the_pixel_at_the_centre(h: int, w: int, height: int, widt
     data=st.data(),
 )
 def test_boxes_go_to_the_input_and_back(h: int, w: int, how: str, corner: str, data: st.DataObject) -> None:
-    geometry = placement(Preprocess(resize=how, pad_position=corner, size=(320, 416)), (h, w)).geometry((h, w), (320, 416))
+    geometry = placement(Preprocess(resize=how, pad_position=corner, size=(320, 416)), (h, w)).geometry(
+        (h, w), (320, 416)
+    )
     boxes = np.array(
         [
             [

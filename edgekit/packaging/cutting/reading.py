@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from edgekit.tasks import decoders
+from edgekit.tasks.decoders.arranged import Arranged
 from edgekit.tasks.decoders.decoder import Decoder, Size
 
 
@@ -19,6 +20,6 @@ class Reading:
     options: Mapping[str, Any] = field(default_factory=dict)
     class_agnostic: bool = False
 
-    def build(self, size: Size) -> Decoder:
+    def build(self, size: Size) -> Decoder | Arranged:
         """The decoder with its options."""
-        return decoders.get(self.decoder).build(size, self.options)
+        return decoders.build(self.decoder, size, self.options)

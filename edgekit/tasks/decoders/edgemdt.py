@@ -110,3 +110,9 @@ class EdgeMdtPose(EdgeMdt):
     kind: ClassVar[type[Tail]] = Keypoints
     expects: ClassVar[str] = "boxes (batch, N, 4), scores (batch, N), labels (batch, N) int and keypoints (batch, N, K)"
     wanted: ClassVar[frozenset[str]] = frozenset({*NAMED, "extras"})
+
+    @classmethod
+    def keypoint_values(cls, outputs: Outputs) -> int:
+        """How many columns the keypoints have."""
+        parts = sorted_out(outputs) or {}
+        return parts["extras"].shape[2] if "extras" in parts else 0

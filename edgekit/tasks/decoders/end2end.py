@@ -95,6 +95,11 @@ class End2EndPose(End2End):
     kind: ClassVar[type[Tail]] = Keypoints
     expects: ClassVar[str] = "one output (batch, detections, 6 + the keypoints' values)"
 
+    @classmethod
+    def keypoint_values(cls, outputs: Outputs) -> int:
+        """How many columns the keypoints have."""
+        return int(next(iter(outputs.values())).shape[2]) - 6
+
 
 @dataclass(frozen=True)
 class End2EndObb(End2End):

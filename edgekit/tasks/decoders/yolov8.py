@@ -119,6 +119,11 @@ class YoloV8Pose(YoloV8):
     kind: ClassVar[type[Tail]] = Keypoints
     expects: ClassVar[str] = "one output (batch, 4 + classes + the keypoints' values, anchors)"
 
+    @classmethod
+    def keypoint_values(cls, outputs: Outputs) -> int:
+        """How many columns the classes and the keypoints have."""
+        return int(next(iter(outputs.values())).shape[1]) - 4
+
 
 @dataclass(frozen=True)
 class YoloV8Obb(YoloV8):
