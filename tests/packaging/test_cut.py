@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import onnx
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from onnx import TensorProto, helper, numpy_helper
 
@@ -136,6 +136,7 @@ def test_a_tail_goes_and_a_decoder_finds_the_same_objects(tail: str) -> None:
     agnostic=st.booleans(),
     seed=st.integers(0, 99),
 )
+@example(conf=0.1, iou=0.6, corners=False, agnostic=False, seed=41)  # two boxes overlap by 0.6, but for rounding
 def test_whatever_its_thresholds_a_cut_model_finds_the_same(
     conf: float, iou: float, corners: bool, agnostic: bool, seed: int
 ) -> None:

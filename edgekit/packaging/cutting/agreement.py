@@ -7,14 +7,17 @@ from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from edgekit.errors import ModelError
 from edgekit.packaging.cutting.detections import SCORE, finished, strays
 from edgekit.packaging.probe import Feed
 from edgekit.runtime.model import Model
+from edgekit.tasks.boxes import iou
 from edgekit.tasks.predictions import Detections, Settings
 
 SLACK = 1e-2  # of a pixel
+OVERLAP = 1e-3  # of an IoU: what the slack is to a box of some tens of pixels
 # a limit that is inside the original is its own: of its rows only the padding, which scores 0, is left out
 AS_GIVEN: Mapping[str, Any] = {"conf": 1e-9, "max_detections": 2**31}
 
@@ -23,7 +26,8 @@ def agreement(original: Model, cut: Model, feeds: Iterable[Feed]) -> int:
     """How many objects the two models agree on, at the thresholds that were in the graph.
 
     The same object has the same class, an IoU of 0.99 or more and a score within 0.001. One whose score is so near to
-    the lowest that is kept may be in one of them only. 0 says nothing: neither found an object.
+    the lowest that is kept, or whose overlap with another is so near to what NMS allows, may be in one of them only. 0
+    says nothing: neither found an object.
 
     Args:
         original: the model whose selection is inside.
@@ -41,7 +45,7 @@ def agreement(original: Model, cut: Model, feeds: Iterable[Feed]) -> int:
         ours = _detections(original, feed, as_given)
         theirs = _detections(cut, feed, settings)
         for a, b in zip(ours, theirs, strict=True):
-            gone, new = (_clear(rest, both, settings) for rest, both in zip(strays(a, b, SLACK), (a, b), strict=True))
+            gone, new = _clear(a, b, settings)
             if gone or new:
                 raise ModelError(
                     f"without the selection in its graph the model finds other objects in image {number}: "
@@ -61,8 +65,25 @@ def _detections(model: Model, feed: Feed, settings: Settings) -> list[Detections
     return found
 
 
-def _clear(rest: Detections, all_of_them: Detections, settings: Settings) -> int:
-    """How many are no matter of rounding at the lowest score that is kept."""
-    full = len(all_of_them) >= settings.max_detections
-    lowest = float(all_of_them.scores.min()) if full else settings.conf
-    return int(np.count_nonzero(np.abs(rest.scores - lowest) > SCORE))
+def _clear(ours: Detections, theirs: Detections, settings: Settings) -> tuple[int, int]:
+    """How many objects of each the other does not have, where rounding explains none of it.
+
+    It may decide at the lowest score that is kept and at the overlap that NMS allows, and what then stays in one of
+    them takes the place of others.
+    """
+    gone, new = strays(ours, theirs, SLACK)
+    spared_gone, spared_new = (_on_the_edge(rest, (ours, theirs), settings) for rest in (gone, new))
+    rivals = iou(gone.boxes, new.boxes) >= settings.iou - OVERLAP
+    for _ in range(len(gone) + len(new)):  # each round may excuse what the last one's objects displaced
+        spared_gone |= (rivals & spared_new).any(axis=1)
+        spared_new |= (rivals.T & spared_gone).any(axis=1)
+    return int(np.count_nonzero(~spared_gone)), int(np.count_nonzero(~spared_new))
+
+
+def _on_the_edge(rest: Detections, found: tuple[Detections, Detections], settings: Settings) -> NDArray[np.bool_]:
+    """Which of `rest` are as good as at a threshold."""
+    lowest = [float(f.scores.min()) if len(f) >= settings.max_detections else settings.conf for f in found]
+    faint = np.abs(rest.scores[:, None] - lowest).min(axis=1) <= SCORE
+    overlaps = np.concatenate([iou(rest.boxes, f.boxes) for f in found], axis=1)
+    edge: NDArray[np.bool_] = faint | (np.abs(overlaps - settings.iou) <= OVERLAP).any(axis=1)
+    return edge
