@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -39,7 +40,7 @@ FORMATS = ("table", "json", "jsonl", "coco")
 @options.iou_option
 @options.max_det_option
 @click.option("--class-agnostic", is_flag=True, help="NMS across classes.")
-@click.option("--save", type=click.Path(path_type=Path), help="Folder for annotated pictures.")
+@click.option("--save", type=click.Path(path_type=Path), help="Folder for annotated pictures, class maps and depths.")
 @click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True)
 @options.model_options
 @options.json_option
@@ -103,6 +104,8 @@ def _saved(results: Iterator[Result], folder: Path | None) -> Iterator[Result]:
             path = folder / _file_name(result.source, taken)
             result.save(path)
             output.note(f"saved {path}")
+            if (beside := result.save_map(path)) is not None:
+                output.note(f"saved {beside}")
         yield result
 
 
@@ -153,11 +156,33 @@ def _table(result: Result) -> str:
     if result.boxes is not None and len(result.boxes):
         data = result.to_dict()["detections"]
         rows = [[d["class_name"], f"{d['score']:.3f}", *(f"{v:.0f}" for v in d["box"])] for d in data]
-        return f"{head}\n{output.table(['class', 'score', 'x1', 'y1', 'x2', 'y2'], rows)}"
+        more = _columns(result)
+        rows = [[*row, *(column[i] for column in more.values())] for i, row in enumerate(rows)]
+        return f"{head}\n{output.table(['class', 'score', 'x1', 'y1', 'x2', 'y2', *more], rows)}"
     if result.probs is not None:
         rows = [[c["class_name"], f"{c['score']:.3f}"] for c in result.to_dict()["classes"]]
         return f"{head}\n{output.table(['class', 'score'], rows)}"
+    if result.classes is not None:
+        rows = [[c["class_name"], f"{c['share']:.1%}"] for c in result.to_dict()["classes"]]
+        return f"{head}\n{output.table(['class', 'share'], rows)}"
     if result.outputs is not None:
         rows = [[name, str(a.dtype), str(list(a.shape))] for name, a in result.outputs.items()]
         return f"{head}\n{output.table(['output', 'dtype', 'shape'], rows)}"
     return head
+
+
+def _columns(result: Result) -> dict[str, list[str]]:
+    """What the task adds to each object, by column."""
+    if result.masks is not None:
+        return {"mask px": [str(crop.area) for crop in result.masks.crops]}
+    if result.obb is not None:
+        sides = zip(("width", "height"), result.obb.xywhr[:, 2:4].T, strict=True)
+        degrees = [f"{math.degrees(angle):.0f}" for angle in result.obb.xywhr[:, 4]]
+        return {**{name: [f"{v:.0f}" for v in side] for name, side in sides}, "degrees": degrees}
+    if result.keypoints is not None:
+        from edgekit.runtime.drawing.keypoints import SEEN
+
+        conf, count = result.keypoints.conf, result.keypoints.xy.shape[1]
+        seen = [count] * len(result.keypoints) if conf is None else (conf >= SEEN).sum(axis=1)
+        return {"points": [f"{n} of {count}" for n in seen]}
+    return {}

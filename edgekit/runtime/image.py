@@ -108,7 +108,7 @@ def as_image(value: Any, *, name: str = "the image") -> NDArray[np.uint8]:
 
 
 def write(path: Path | str, image: NDArray[np.uint8]) -> None:
-    """Write a BGR image in the format of the name's ending; whoever reads the file sees all of it or none.
+    """Write a BGR or grey image in the format of the name's ending; whoever reads the file sees all of it or none.
 
     Raises:
         UsageError: no format has this ending.
@@ -120,7 +120,21 @@ def write(path: Path | str, image: NDArray[np.uint8]) -> None:
         raise UsageError(
             f"{path}: pictures are written as {', '.join(WRITABLE)}, not {path.suffix or 'without ending'}"
         )
-    data = _encode(path, image)
+    _store(path, _encode(path, image))
+
+
+def write_array(path: Path | str, array: NDArray[Any]) -> None:
+    """Write an `.npy` file; whoever reads it sees all of it or none.
+
+    Raises:
+        EdgekitError: it cannot be stored.
+    """
+    buffer = io.BytesIO()
+    np.save(buffer, array, allow_pickle=False)
+    _store(Path(path), buffer.getvalue())
+
+
+def _store(path: Path, data: bytes) -> None:
     beside = path.with_name(f".{secrets.token_hex(8)}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -290,7 +304,8 @@ def _encode(path: Path, image: NDArray[np.uint8]) -> bytes:
         buffer = io.BytesIO()
         kind = {".jpg": "JPEG"}.get(suffix, suffix[1:].upper())
         try:
-            pil.Image.fromarray(np.ascontiguousarray(image[:, :, ::-1])).save(buffer, kind, quality=JPEG_QUALITY)
+            pixels = image if image.ndim == 2 else np.ascontiguousarray(image[:, :, ::-1])
+            pil.Image.fromarray(pixels).save(buffer, kind, quality=JPEG_QUALITY)
             return buffer.getvalue()
         except _PILLOW_FAILURES:
             pass

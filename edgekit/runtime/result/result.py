@@ -156,6 +156,30 @@ class Result:
         """
         images.write(path, self.plot())
 
+    def save_map(self, path: Path | str) -> Path | None:
+        """Write what a picture for people does not hold, beside it: `stem-classes.png`, a grey picture of the class
+        ids (of those below 256), or `stem-depth.npy`, float32 (H, W).
+
+        Args:
+            path: of the picture.
+
+        Returns:
+            The file; None for a task without a map.
+
+        Raises:
+            EdgekitError: it cannot be written.
+        """
+        path = Path(path)
+        if self.classes is not None:
+            written = path.with_name(f"{path.stem}-classes.png")
+            images.write(written, self.classes.data.astype(np.uint8))
+            return written
+        if self.depth is not None:
+            written = path.with_name(f"{path.stem}-depth.npy")
+            images.write_array(written, self.depth.data)
+            return written
+        return None
+
     def to_supervision(self) -> Any:
         """The objects as `supervision.Detections`, with masks, and with the corners of rotated boxes.
 
